@@ -8,7 +8,7 @@ import { verbTable } from './verb-table.ts';
 const plugin = { IPLEDGER_CALLED_AS: 'kubectl ipledger' };
 
 describe('Printed commands', () => {
-  it('have the form in which the program was called, for each verb', () => {
+  it('Printed commands have the form in which the program was called, for each verb', () => {
     for (const { usage } of verbTable) {
       const [verb = ''] = usage.split(' ');
       expect(asCalled(`run: ipledger ${verb} x`, {})).to.equal(`run: ipledger ${verb} x`);
@@ -19,7 +19,7 @@ describe('Printed commands', () => {
     }
   });
 
-  it('stay as they are where no command is meant, and in the shell of with-etcd', () => {
+  it('Printed commands stay as they are where no command is meant, and in the shell of with-etcd', () => {
     const once = asCalled('ipledger with-etcd ipledger verify', plugin);
     expect(once).to.equal('kubectl ipledger with-etcd ipledger verify');
     expect(asCalled(once, plugin)).to.equal(once);
@@ -34,7 +34,7 @@ describe('Printed commands', () => {
       expect(asCalled(text, plugin)).to.equal(text);
   });
 
-  it('have that form in the help and in errors', async () => {
+  it('Printed commands have that form in the help and in errors', async () => {
     const help = await runProgram(['doctor', '--help'], plugin);
     expect(help.stdout).to.match(/^Usage: kubectl ipledger doctor \[options\]/);
     expect((await runProgram(['--help'], plugin)).stdout).to.match(/^Usage: kubectl ipledger \[options\] \[command\]/);
@@ -42,7 +42,7 @@ describe('Printed commands', () => {
     expect(refused.stderr).to.match(/^ipledger: .*\. Name a file of kubectl ipledger sysdump\n$/);
   });
 
-  it('have that form when kubectl runs the plugin, because it sets the variable', () => {
+  it('Printed commands have that form when kubectl runs the plugin, because it sets the variable', () => {
     expect(readFileSync(join(import.meta.dirname, 'kubectl-ipledger'), 'utf8')).to.contain(
       `export IPLEDGER_CALLED_AS='${pluginName}'`,
     );

@@ -11,7 +11,7 @@ import { runWithFakeAllocator, startFakeAllocator } from './testing/fake-allocat
 import { cleanEnvironment, ipledgerPath, runProgram, startProgram } from './testing/run-cli.ts';
 
 describe('Errors of ipledger', () => {
-  it('exit with 1 and the message of the allocator when it rejects the request', async () => {
+  it('Errors of ipledger exit with 1 and the message of the allocator when it rejects the request', async () => {
     const history = () => {
       throw new IpledgerError('POSITION_GONE', 'event 7 is sealed,\nand no archive is available\u001B[2J');
     };
@@ -23,7 +23,7 @@ describe('Errors of ipledger', () => {
     });
   });
 
-  it('exit with 1 when the allocator answers UNAVAILABLE', async () => {
+  it('Errors of ipledger exit with 1 when the allocator answers UNAVAILABLE', async () => {
     const list = () => {
       throw new IpledgerError('UNAVAILABLE', 'etcd does not answer');
     };
@@ -31,7 +31,7 @@ describe('Errors of ipledger', () => {
     expect(result).to.deep.equal({ status: 1, stdout: '', stderr: 'ipledger: etcd does not answer\n' });
   });
 
-  it('exit with 3 and the address when no allocator answers', async () => {
+  it('Errors of ipledger exit with 3 and the address when no allocator answers', async () => {
     const server = await startTestServer();
     await server[Symbol.asyncDispose]();
     const result = await runProgram(['subnets'], { IPLEDGER_ENDPOINT: server.endpoint });
@@ -67,13 +67,13 @@ describe('Errors of ipledger', () => {
     ['half of the TLS files', ['subnets'], { ...endpoint, IPLEDGER_TLS_CA: 'ca.pem' }, 'set all three for TLS'],
   ];
   for (const [what, args, added, message] of invalidUsage)
-    it(`exit with 2 for ${what}`, async () => {
+    it(`Errors of ipledger exit with 2 for ${what}`, async () => {
       const { status, stdout, stderr } = await runProgram(args, added);
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.contain(message);
     });
 
-  it('exit with 130 and no message on Ctrl-C', async () => {
+  it('Errors of ipledger exit with 130 and no message on Ctrl-C', async () => {
     const received = Promise.withResolvers<void>();
     await using server = await startTestServer([IpamService, { listAllocations: () => received.resolve() }]);
     const child = spawn(ipledgerPath, ['allocations'], {
@@ -90,7 +90,7 @@ describe('Errors of ipledger', () => {
 });
 
 describe('The ipledger program', () => {
-  it('prints its help and its version', async () => {
+  it('The ipledger program prints its help and its version', async () => {
     const help = await runProgram(['--help']);
     expect(help.status).to.equal(0);
     expect(help.stdout).to.contain('allocations').and.to.contain('Exit status');
@@ -99,7 +99,7 @@ describe('The ipledger program', () => {
     expect(version.stdout).to.match(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('exits with 0 and no message when the reader closes the pipe', async () => {
+  it('The ipledger program exits with 0 and no message when the reader closes the pipe', async () => {
     const allocations = Array.from({ length: 1_000 }, () => ({ subnet: 'macvlan', interface: 'net1' }));
     await using server = await startFakeAllocator({ list: () => ({ position, allocations }) });
     const line = '{ "$0" allocations -o json; echo "status $?" >&2; } | true';
@@ -111,7 +111,7 @@ describe('The ipledger program', () => {
     expect(stderr).to.equal('status 0\n');
   });
 
-  it('exits with the status of the answer when the reader closes the pipe, and with 1 when the output fails', async () => {
+  it('The ipledger program exits with the status of the answer when the reader closes the pipe, and with 1 when the output fails', async () => {
     await using server = await startFakeAllocator({ list: () => ({ position }) });
     const environment = { IPLEDGER_ENDPOINT: server.endpoint };
     const empty = '{ "$0" allocations -o json; echo "status $?" >&2; } | true';
@@ -125,7 +125,7 @@ describe('The ipledger program', () => {
     expect(full.stderr).to.match(/^ipledger: cannot write the answer: ENOSPC.*\n$/);
   });
 
-  it('runs through links, with the Node of its own folder', async () => {
+  it('The ipledger program runs through links, with the Node of its own folder', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ipledger-cli-'));
     try {
       await symlink(ipledgerPath, join(folder, 'first'));

@@ -53,11 +53,11 @@ describe('IpledgerError.from', () => {
     [status.INTERNAL, 'BUG'],
   ];
   for (const [code, expected] of byStatus)
-    it(`converts the status ${status[code]} without an error code to ${expected}`, () => {
+    it(`IpledgerError.from converts the status ${status[code]} without an error code to ${expected}`, () => {
       expect(IpledgerError.from(serviceError(code, 'from grpc-js')).code).to.equal(expected);
     });
 
-  it('uses the status when the code is unknown, such as a code of a newer server', () => {
+  it('IpledgerError.from uses the status when the code is unknown, such as a code of a newer server', () => {
     expect(IpledgerError.from(serviceError(status.UNAVAILABLE, 'later', 'OUT_TO_LUNCH')).code).to.equal('UNAVAILABLE');
   });
 
@@ -66,7 +66,7 @@ describe('IpledgerError.from', () => {
     expect(IpledgerError.from(new DOMException('too late', 'TimeoutError')).code).to.equal('DEADLINE_PASSED');
   });
 
-  it('converts other errors to BUG, with the error as cause', () => {
+  it('IpledgerError.from converts other errors to BUG, with the error as cause', () => {
     const thrown = new TypeError('x is not a function');
     expect(IpledgerError.from(thrown)).to.include({
       code: 'BUG',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createTextHash } from './text-hash.ts';
 
 describe('createTextHash', () => {
-  it('returns the same hash of 30 bits for a text with the same key', () => {
+  it('createTextHash returns the same hash of 30 bits for a text with the same key', () => {
     const [one, other] = [createTextHash([1, 2]), createTextHash([1, 2])];
     for (const text of ['', 'a', 'ab', 'default/web-0', 'é'.repeat(300)]) {
       expect(one(text)).to.equal(other(text));
@@ -24,7 +24,7 @@ describe('createTextHash', () => {
     expect(Math.max(...low)).to.be.below(250);
   });
 
-  it('returns different hashes for a text and its beginning', () => {
+  it('createTextHash returns different hashes for a text and its beginning', () => {
     const hash = createTextHash([1, 2]);
     const hashes = new Set(['', '\0', '\0\0', '\0\0\0', 'a', 'a\0', 'a\0\0'].map(hash));
     expect(hashes.size).to.equal(7);

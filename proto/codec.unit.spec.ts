@@ -84,7 +84,7 @@ describe('The codec', () => {
     expect(decode('ClaimsDropped', Uint8Array.of(tag, 7, tag, 9))).to.deep.include({ previous: [7, 9] });
   });
 
-  it('skips a field with another wire type than the table states', () => {
+  it('The codec skips a field with another wire type than the table states', () => {
     const text = (2 << 3) | 2; // Position.seq is a number
     expect(decode('Position', Uint8Array.of(text, 1, 0x68))).to.deep.equal({ epoch: 0, seq: 0, hash: '' });
   });
@@ -100,7 +100,7 @@ describe('The codec', () => {
     expect(decode('GetAddressReply', new Uint8Array())).to.deep.equal({});
   });
 
-  it('distinguishes an optional field that is zero from an absent field', () => {
+  it('The codec distinguishes an optional field that is zero from an absent field', () => {
     const zero = decode('SubnetSpec', encode('SubnetSpec', { cooldownMs: 0 })) as SubnetSpec;
     const absent = decode('SubnetSpec', encode('SubnetSpec', { cooldownMs: undefined })) as SubnetSpec;
     expect(zero.cooldownMs).to.equal(0);
@@ -140,7 +140,7 @@ describe('The codec', () => {
       expect(() => decode('Position', Uint8Array.of(0x10, ...varint))).to.throw(RangeError, 'Position.seq is');
     });
 
-  it('skips unknown fields, such as those of a newer server', () => {
+  it('The codec skips unknown fields, such as those of a newer server', () => {
     const unknownText = [0xfa, 0x07, 0x02, 0x68, 0x69]; // field 127, length 2
     const bytes = Uint8Array.of(...encode('Position', { epoch: 1, seq: 2, hash: 'ab' }), ...unknownText);
     expect(decode('Position', bytes)).to.deep.equal({ epoch: 1, seq: 2, hash: 'ab' });
@@ -151,7 +151,7 @@ describe('The codec', () => {
     expect(() => decode('Event', bytes.subarray(0, bytes.length - 1))).to.throw();
   });
 
-  it('reads enums as their names, and rejects an unknown enum', () => {
+  it('The codec reads enums as their names, and rejects an unknown enum', () => {
     const event = decode(
       'Event',
       encode('Event', { addressReleased: { cause: 'RELEASE_CAUSE_POD_DELETED' } }),

@@ -11,14 +11,14 @@ describe('applyEventTable', () => {
   });
   const decoded = (fields: object): Event => decode('Event', encode('Event', { seq: 7, ...fields })) as Event;
 
-  it('calls the entry for the data of a decoded event, with the event', () => {
+  it('applyEventTable calls the entry for the data of a decoded event, with the event', () => {
     expect(applyEventTable(table, decoded({ poolRetired: { pool: 'blue' } }))).to.equal(
       'poolRetired {"pool":"blue"} 7',
     );
     expect(applyEventTable(table, decoded({ subnetRetired: {} }))).to.equal('subnetRetired {} 7');
   });
 
-  it('returns undefined for an event of a type that the table does not have', () => {
+  it('applyEventTable returns undefined for an event of a type that the table does not have', () => {
     expect(applyEventTable(table, decoded({ type: 'AddressTeleported' }))).to.equal(undefined);
   });
 });

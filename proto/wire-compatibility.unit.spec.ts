@@ -33,7 +33,7 @@ function fieldFormat({ name, id, repeated, map, resolvedType, type, partOf }: pr
 describe('The API', () => {
   const current = new Set(wireFormat(new protobuf.Root().loadSync(file, { keepCase: true }).resolveAll()));
   for (const released of globSync(join(golden, 'api-*.txt')))
-    it(`has all fields, enum values and methods of ${basename(released, '.txt').replace('api-', '')}, with the same numbers and types`, () => {
+    it(`The API has all fields, enum values and methods of ${basename(released, '.txt').replace('api-', '')}, with the same numbers and types`, () => {
       const lines = readFileSync(released, 'utf8').trimEnd().split('\n');
       expect(lines).to.have.length.greaterThan(500);
       expect(lines.filter((line) => !current.has(line))).to.deep.equal([]);

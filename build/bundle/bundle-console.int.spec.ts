@@ -13,7 +13,7 @@ describe('The bundle of the console', () => {
   };
   after(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
 
-  it('has the same bytes each time, and reports its packages', async () => {
+  it('The bundle of the console has the same bytes each time, and reports its packages', async () => {
     const [one, other] = [await bundle(), await bundle()];
     const files = readdirSync(one.folder).sort();
     expect(files).to.deep.equal(['app.css', 'app.js', 'icon.svg', 'index.html']);
@@ -23,7 +23,7 @@ describe('The bundle of the console', () => {
     expect(names).to.deep.equal(['htm', 'ipaddr.js', 'preact', 'uplot']);
   });
 
-  it('is small, and its page has no inline script or style and no other host', async () => {
+  it('The bundle of the console is small, and its page has no inline script or style and no other host', async () => {
     const { folder } = await bundle();
     const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
     expect(read('app.js').length).to.be.below(200_000);

@@ -23,7 +23,7 @@ describe('A bundled pod-watcher', function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('starts without @kubernetes/client-node when its kubeconfig is plain YAML', async () => {
+  it('A bundled pod-watcher starts without @kubernetes/client-node when its kubeconfig is plain YAML', async () => {
     const kubeconfig = join(folder, 'kubeconfig');
     const entry = { name: 'a', cluster: { server: 'https://127.0.0.1:1' }, user: { token: 't' } };
     const context = { name: 'a', context: { cluster: 'a', user: 'a' } };

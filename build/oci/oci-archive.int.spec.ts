@@ -35,7 +35,7 @@ describe('formatOciArchive', () => {
     return bytes;
   };
 
-  it('has an index, and for each architecture a manifest, a configuration and layers, with their digests', async () => {
+  it('formatOciArchive has an index, and for each architecture a manifest, a configuration and layers, with their digests', async () => {
     const { archive, digest } = formatOciArchive(name, images());
     execFileSync('tar', ['-xf', '-', '-C', folder], { input: archive });
     const layout = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')) as { manifests: Described[] };
@@ -59,7 +59,7 @@ describe('formatOciArchive', () => {
     }
   });
 
-  it('returns the same bytes for the same files', () => {
+  it('formatOciArchive returns the same bytes for the same files', () => {
     expect(formatOciArchive(name, images()).archive.equals(formatOciArchive(name, images()).archive)).to.equal(true);
   });
 });

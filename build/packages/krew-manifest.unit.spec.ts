@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { formatKrewManifest } from './krew-manifest.ts';
 
 describe('formatKrewManifest', () => {
-  it('has the version, and the address and digest of each archive', () => {
+  it('formatKrewManifest has the version, and the address and digest of each archive', () => {
     const content = Buffer.from('archive');
     const archive = {
       os: 'linux',

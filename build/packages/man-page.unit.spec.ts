@@ -13,13 +13,13 @@ const format = (...commands: Command[]): string[] =>
   }).split('\n');
 
 describe('formatManPage', () => {
-  it('starts with title, date and name', () => {
+  it('formatManPage starts with title, date and name', () => {
     const lines = format();
     expect(lines[0]).to.equal('.TH TOOL 1 1970-01-02 "tool 1.2.3" "User Commands"');
     expect(lines).to.include('tool \\- does things');
   });
 
-  it('has a section for each verb with its options, choices and defaults', () => {
+  it('formatManPage has a section for each verb with its options, choices and defaults', () => {
     const verb = new Command('list')
       .description('print all')
       .argument('<name>', 'name of it')
@@ -34,7 +34,7 @@ describe('formatManPage', () => {
     ]);
   });
 
-  it('has a section for each subcommand, and none for help or hidden options', () => {
+  it('formatManPage has a section for each subcommand, and none for help or hidden options', () => {
     const verb = new Command('import').description('import').addOption(new Option('--secret').hideHelp());
     verb.command('csv').description('import a file');
     const text = format(verb).join('\n');
@@ -42,7 +42,7 @@ describe('formatManPage', () => {
     expect(text).not.to.match(/secret|help/);
   });
 
-  it('adds sections such as ENVIRONMENT at the end', () => {
+  it('formatManPage adds sections such as ENVIRONMENT at the end', () => {
     expect(format().slice(-5, -1)).to.deep.equal(['.SH ENVIRONMENT', '.TP', '.B TOOL_HOME', 'a folder']);
   });
 });
@@ -56,7 +56,7 @@ describe('escapeRoff', () => {
     ['two\n  lines', 'two lines'],
   ];
   for (const [text, expected] of cases)
-    it(`returns ${expected} for ${JSON.stringify(text)}`, () => {
+    it(`escapeRoff returns ${expected} for ${JSON.stringify(text)}`, () => {
       expect(escapeRoff(text)).to.equal(expected);
     });
 });

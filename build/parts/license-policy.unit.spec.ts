@@ -29,20 +29,20 @@ describe('isPermissive', () => {
     ['(MIT', false],
   ];
   for (const [expression, expected] of cases)
-    it(`returns ${expected} for '${expression}'`, () => {
+    it(`isPermissive returns ${expected} for '${expression}'`, () => {
       expect(isPermissive(expression)).to.equal(expected);
     });
 });
 
 describe('findRejectedLicenses', () => {
-  it('names a copyleft part of a program, and a part without a license', () => {
+  it('findRejectedLicenses names a copyleft part of a program, and a part without a license', () => {
     expect(findRejectedLicenses([part('npm', 'AGPL-3.0-only'), part('go', '')])).to.deep.equal([
       'pkg:npm/a@1.0.0 has the license AGPL-3.0-only, which is not permissive',
       'pkg:npm/a@1.0.0 has the license (none), which is not permissive',
     ]);
   });
 
-  it('accepts a copyleft library of Debian, and a permissive part', () => {
+  it('findRejectedLicenses accepts a copyleft library of Debian, and a permissive part', () => {
     expect(findRejectedLicenses([part('debian', 'LGPL-2.1-or-later'), part('npm', 'MIT')])).to.deep.equal([]);
   });
 });

@@ -28,7 +28,7 @@ const released = (alloc: number): MessageInput<Event> => ({
 });
 
 describe('Address periods', () => {
-  it('last from allocation to release', () => {
+  it('Address periods last from allocation to release', () => {
     const events = history(allocated('one'), bound(1, 'c1'), unbound('c1'), released(1));
     const { allocationPeriods } = buildAddressPeriods(events);
     expect(allocationPeriods).to.have.length(1);
@@ -54,7 +54,7 @@ describe('Address periods', () => {
     ]);
   });
 
-  it('include the instant of the allocation and exclude that of the release', () => {
+  it('Address periods include the instant of the allocation and exclude that of the release', () => {
     const periods = buildAddressPeriods(history({ subnetConfigured: {} }, allocated('one'), released(2)));
     const holder = (instant: string) => addressAtInstant(instant, periods).holder?.podUid;
     expect([minute(1), minute(2), '2026-11-17T14:02:59.999Z', minute(3)].map(holder)).to.deep.equal([
@@ -65,7 +65,7 @@ describe('Address periods', () => {
     ]);
   });
 
-  it('leave a gap without a holder between two Pods, with the Pods before and after', () => {
+  it('Address periods leave a gap without a holder between two Pods, with the Pods before and after', () => {
     const periods = buildAddressPeriods(
       history(allocated('one'), released(1), { subnetConfigured: {} }, allocated('two')),
     );
@@ -75,7 +75,7 @@ describe('Address periods', () => {
     expect(addressAtInstant('2020-01-01T00:00:00.000Z', periods).before).to.equal(undefined);
   });
 
-  it('list a lingering binding after the release', () => {
+  it('Address periods list a lingering binding after the release', () => {
     const periods = buildAddressPeriods(history(allocated('one'), bound(1, 'c1'), released(1), unbound('c1')));
     expect(
       addressAtInstant(minute(3), periods).lingeringBindings.map(({ containerId, until }) => [containerId, until]),
@@ -83,7 +83,7 @@ describe('Address periods', () => {
     expect(addressAtInstant(minute(4), periods).lingeringBindings).to.deep.equal([]);
   });
 
-  it('pass the bindings to the successor on a transfer', () => {
+  it('Address periods pass the bindings to the successor on a transfer', () => {
     const transferred = { addressTransferred: { attachment, uid: 'two', fromUid: 'one', alloc: 1 } };
     const { allocationPeriods } = buildAddressPeriods(
       history(allocated('one'), bound(1, 'c1'), transferred, unbound('c1'), released(3)),
@@ -98,7 +98,7 @@ describe('Address periods', () => {
     ]);
   });
 
-  it('list a lingering binding once after a transfer', () => {
+  it('Address periods list a lingering binding once after a transfer', () => {
     const transferred = { addressTransferred: { attachment, uid: 'two', fromUid: 'one', alloc: 1 } };
     const periods = buildAddressPeriods(
       history(allocated('one'), bound(1, 'c1'), transferred, released(3), unbound('c1')),
@@ -108,7 +108,7 @@ describe('Address periods', () => {
     ]);
   });
 
-  it('end bindings without an unbind when another Pod gets the address', () => {
+  it('Address periods end bindings without an unbind when another Pod gets the address', () => {
     const periods = buildAddressPeriods(
       history(
         allocated('one'),
@@ -130,7 +130,7 @@ describe('Address periods', () => {
     });
   });
 
-  it('end the bindings of a boot with the first bind after the reboot', () => {
+  it('Address periods end the bindings of a boot with the first bind after the reboot', () => {
     const { allocationPeriods } = buildAddressPeriods(
       history(allocated('one'), bound(1, 'c1'), bound(1, 'c2', 'node-a', 'boot-2')),
     );
@@ -142,7 +142,7 @@ describe('Address periods', () => {
     ]);
   });
 
-  it('list each bind of a container', () => {
+  it('Address periods list each bind of a container', () => {
     const { allocationPeriods } = buildAddressPeriods(
       history(allocated('one'), bound(1, 'c1'), unbound('c1'), bound(1, 'c1')),
     );
@@ -152,7 +152,7 @@ describe('Address periods', () => {
     ]);
   });
 
-  it('report the node of a virtual machine before and after its migration', () => {
+  it('Address periods report the node of a virtual machine before and after its migration', () => {
     const periods = buildAddressPeriods(
       history(allocated('vm'), bound(1, 'c1'), bound(1, 'c2', 'node-b'), unbound('c1')),
     );
@@ -162,7 +162,7 @@ describe('Address periods', () => {
     expect(nodes).to.deep.equal(['node-a', 'node-a', 'node-b', 'node-b']);
   });
 
-  it('list reservations and quarantines', () => {
+  it('Address periods list reservations and quarantines', () => {
     const periods = buildAddressPeriods(
       history(
         { addressReserved: { reservedFor: 'vip/web' } },
@@ -182,7 +182,7 @@ describe('Address periods', () => {
     expect(restrictions(minute(5))).to.deep.equal([]);
   });
 
-  it('leave out periods that started before the oldest event', () => {
+  it('Address periods leave out periods that started before the oldest event', () => {
     expect(
       buildAddressPeriods(history(bound(99, 'c1'), unbound('c1'), released(99), allocated('two'))).allocationPeriods,
     ).to.have.length(1);

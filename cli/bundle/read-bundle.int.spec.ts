@@ -27,7 +27,7 @@ describe('A support bundle', () => {
         errorMessage(error).replace(/^.* can be read: (.*)\. Name a file of ipledger sysdump$/s, '$1'),
     );
 
-  it('is judged by doctor without an installation', async () => {
+  it('A support bundle is judged by doctor without an installation', async () => {
     const file = write(bundleOf(JSON.stringify({ ...healthyFacts, leases: [{ name: 'ipledger-pod-watcher' }] })));
     const { status, stdout } = await runProgram(['doctor', '--bundle', file]);
     expect(status).to.equal(1);
@@ -38,7 +38,7 @@ describe('A support bundle', () => {
     });
   });
 
-  it('that is no bundle, or has facts of another form, is refused with the reason', async () => {
+  it('A support bundle that is no bundle, or has facts of another form, is refused with the reason', async () => {
     expect(await reasonOf(Buffer.from('no gzip'))).to.contain('incorrect header check');
     expect(await reasonOf(bundleOf('{}').subarray(0, 40))).to.contain('unexpected end of file');
     expect(await reasonOf(gzipSync(Buffer.alloc(600, 65)))).to.contain('not octal');
@@ -48,7 +48,7 @@ describe('A support bundle', () => {
     expect(await readBundle(folder).catch(errorMessage)).to.contain('it is not a file');
   });
 
-  it('that unpacks to more than 160 MiB is refused before it fills the memory', async () => {
+  it('A support bundle that unpacks to more than 160 MiB is refused before it fills the memory', async () => {
     const bomb = await pack(165);
     expect(bomb.length).to.be.below(1 << 20);
     expect(await reasonOf(bomb)).to.equal('it unpacks to more than 160 MiB');

@@ -59,7 +59,7 @@ const kinds: Readonly<Record<string, fc.Arbitrary<{ secret: string; text: string
 
 describe('Redaction', () => {
   for (const [kind, planted] of Object.entries(kinds))
-    it(`removes a ${kind}, in a log, in JSON, in JSON inside of JSON, and beside other text`, () => {
+    it(`Redaction removes a ${kind}, in a log, in JSON, in JSON inside of JSON, and beside other text`, () => {
       fc.assert(
         fc.property(planted, letters('ab :"{}\n', 0, 30), ({ secret, text }, around) => {
           const line = `${around} ${text} ${around}`;
@@ -71,7 +71,7 @@ describe('Redaction', () => {
       );
     });
 
-  it('removes a password of any characters from the configuration of a network, and from a JSON line of a log', () => {
+  it('Redaction removes a password of any characters from the configuration of a network, and from a JSON line of a log', () => {
     for (const password of [
       'ab,cdef',
       'Abc {1}',
@@ -95,7 +95,7 @@ describe('Redaction', () => {
     }
   });
 
-  it('removes all texts below a field, a variable and a flag named as a secret', () => {
+  it('Redaction removes all texts below a field, a variable and a flag named as a secret', () => {
     const plain = [
       { password: ['x-1'], secret: { value: 'x-1' }, auths: { host: { auth: 'x-1' } } },
       { env: [{ name: 'AWS_SECRET_ACCESS_KEY', value: 'x-1' }] },
@@ -106,12 +106,12 @@ describe('Redaction', () => {
     expect(cleaned).to.contain('"web"').and.contain('AWS_SECRET_ACCESS_KEY');
   });
 
-  it('removes levels of JSON that are too deep, without an overflow', () => {
+  it('Redaction removes levels of JSON that are too deep, without an overflow', () => {
     for (const text of ['[{"a":'.repeat(5_000) + '1' + '}]'.repeat(5_000), '['.repeat(200_000)])
       expect(JSON.stringify(cleanJson({ text }, redact)).length).to.be.greaterThan(0);
   });
 
-  it('keeps the cause that a log names', () => {
+  it('Redaction keeps the cause that a log names', () => {
     for (const cause of [
       'cannot read Secret: ipledger-agent-authority',
       'failed to fetch token: serviceaccounts "x" not found',
@@ -124,21 +124,21 @@ describe('Redaction', () => {
       expect(redact(cause)).to.equal(cause);
   });
 
-  it('removes the text of a field named as a secret, at any depth', () => {
+  it('Redaction removes the text of a field named as a secret, at any depth', () => {
     const object = { a: [{ clientSecret: 'x1', token: 'x2', tokenCount: 3, name: 'web' }] };
     expect(cleanJson(object, redact)).to.deep.equal({
       a: [{ clientSecret: '[redacted]', token: '[redacted]', tokenCount: 3, name: 'web' }],
     });
   });
 
-  it('keeps texts that only resemble a secret', () => {
+  it('Redaction keeps texts that only resemble a secret', () => {
     const text = '10.0.0.2 of Pod default/web: no address; see ipledger why default/web, sha256:0a1b2c';
     expect(redact(text)).to.equal(text);
     const certificate = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----';
     expect(redact(certificate)).to.equal(certificate);
   });
 
-  it('takes time that is linear in the text', () => {
+  it('Redaction takes time that is linear in the text', () => {
     for (const piece of [
       'password',
       '-----BEGIN ',
@@ -164,7 +164,7 @@ describe('Redaction', () => {
 });
 
 describe('Hashed names', () => {
-  it('are equal within a bundle, differ between two bundles, and contain no name', () => {
+  it('Hashed names are equal within a bundle, differ between two bundles, and contain no name', () => {
     const [hash, other] = [createNameHash(['shop/web-0', 'node-7.example.org']), createNameHash(['shop/web-0'])];
     const [one, two] = ['Pod shop/web-0 on node-7.example.org', 'IP web-0.shop.lan.default'].map(hash);
     expect(`${one} ${two}`).to.not.match(/shop|web-0|node-7|example/);

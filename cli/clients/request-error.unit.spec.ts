@@ -18,7 +18,7 @@ const chart = join(import.meta.dirname, '../../deploy/ha/ipledger.yaml');
 const roles = parseAllDocuments(readFileSync(chart, 'utf8')).map((each) => each.toJS() as Role);
 
 describe('A request that the Kubernetes API refuses', () => {
-  it('names the verb, the resource, the namespace, and the command that binds the role with it', () => {
+  it('A request that the Kubernetes API refuses names the verb, the resource, the namespace, and the command that binds the role with it', () => {
     expect(explainRequestError(forbid(noDeployments))).to.equal(
       'User anna may not list deployments.apps in namespace ipledger-system. The Role ipledger-doctor permits it: ' +
         'kubectl create rolebinding anna-ipledger-doctor --role=ipledger-doctor --user=anna -n ipledger-system',
@@ -31,7 +31,7 @@ describe('A request that the Kubernetes API refuses', () => {
     );
   });
 
-  it('names what no role of ipledger permits', () => {
+  it('A request that the Kubernetes API refuses names what no role of ipledger permits', () => {
     const token =
       'serviceaccounts "x" is forbidden: User "a b" cannot create resource "serviceaccounts/token" in API group "" in the namespace "ipledger-system"';
     expect(explainRequestError(forbid(token))).to.equal(
@@ -39,20 +39,20 @@ describe('A request that the Kubernetes API refuses', () => {
     );
   });
 
-  it('is no matter of permissions when an admission plugin refuses it', () => {
+  it('A request that the Kubernetes API refuses is no matter of permissions when an admission plugin refuses it', () => {
     const quota = 'pods "on-1" is forbidden: violates PodSecurity "restricted:latest": privileged';
     expect(explainRequestError(forbid(quota))).to.equal(
       'the cluster refuses it by a policy, an admission webhook or a quota',
     );
   });
 
-  it('names the login when the identity is not accepted', () => {
+  it('A request that the Kubernetes API refuses names the login when the identity is not accepted', () => {
     expect(explainRequestError(new ApiError(401, '401 Unauthorized'))).to.equal(
       'the token or the certificate of the kubeconfig is not valid, or has expired: log in to the cluster again, or use another --context',
     );
   });
 
-  it('is otherwise about the address of the API server', () => {
+  it('A request that the Kubernetes API refuses is otherwise about the address of the API server', () => {
     for (const error of [new ApiError(0, 'connect ECONNREFUSED'), new Error('x')])
       expect(explainRequestError(error)).to.equal('KUBECONFIG must name a reachable API server');
     expect(explainRequestError(new ApiError(503, '503 starting'))).to.equal(
@@ -60,7 +60,7 @@ describe('A request that the Kubernetes API refuses', () => {
     );
   });
 
-  it('names only roles of the chart that have the verb', () => {
+  it('A request that the Kubernetes API refuses names only roles of the chart that have the verb', () => {
     for (const { role, verb, resource, group } of grantedBy) {
       const found = roles.find(({ kind, metadata }) => kind === role.kind && metadata.name === role.name);
       const rule = found?.rules?.find(

@@ -3,7 +3,7 @@ import type { KubernetesClient } from './kubernetes-client.ts';
 import { findServicePods } from './service-pods.ts';
 
 describe('findServicePods', () => {
-  it('names the command that shows why a program ended, if none of its Pods is ready', async () => {
+  it('findServicePods names the command that shows why a program ended, if none of its Pods is ready', async () => {
     const selector = { 'app.kubernetes.io/name': 'ipledger', 'app.kubernetes.io/component': 'allocator' };
     const kubernetes = {
       get: (path: string) => Promise.resolve(path.includes('/services/') ? { spec: { selector } } : { items: [{}] }),

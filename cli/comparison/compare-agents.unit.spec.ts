@@ -6,11 +6,11 @@ const noAdd = 'no CNI ADD succeeds there, and no CNI DEL arrives';
 describe('The comparison of Nodes with node agents', () => {
   const nodes = ['node-1', 'node-2', 'node-3'];
 
-  it('finds nothing if each node whose Pods have addresses has a ready agent', () => {
+  it('The comparison of Nodes with node agents finds nothing if each node whose Pods have addresses has a ready agent', () => {
     expect(describeDisagreements({ nodes, pods: [web, agentOn('node-1'), agentOn('node-2')] })).to.deep.equal([]);
   });
 
-  it('names the nodes without an agent, and with an agent that is not ready or is deleted', () => {
+  it('The comparison of Nodes with node agents names the nodes without an agent, and with an agent that is not ready or is deleted', () => {
     const ending = { ...agentOn('node-3'), isTerminating: true };
     const pods = [web, agentOn('node-2', 'not ready'), ending];
     expect(describeDisagreements({ nodes, pods })).to.deep.equal([
@@ -20,14 +20,14 @@ describe('The comparison of Nodes with node agents', () => {
     ]);
   });
 
-  it('states first that a Node is not ready', () => {
+  it('The comparison of Nodes with node agents states first that a Node is not ready', () => {
     const nodeFailures = new Map([['node-1', 'is NotReady since 2026-01-31T08:00:00Z']]);
     expect(describeDisagreements({ nodes, pods: [web, agentOn('node-1', 'not ready')], nodeFailures })).to.deep.equal([
       `no agent: Node node-1: the Node is NotReady since 2026-01-31T08:00:00Z; its node agent is not ready: ${noAdd}; 1 Pod with addresses`,
     ]);
   });
 
-  it('finds nothing for agents that do not run as Pods, and for the agent of a deleted Node', () => {
+  it('The comparison of Nodes with node agents finds nothing for agents that do not run as Pods, and for the agent of a deleted Node', () => {
     expect(describeDisagreements({ nodes })).to.deep.equal([]);
     expect(
       describeDisagreements({ nodes, pods: [web, agentOn('node-1'), agentOn('gone', 'not ready')] }),

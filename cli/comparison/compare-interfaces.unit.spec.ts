@@ -11,19 +11,19 @@ describe('The interfaces of a running Pod', () => {
       ]),
     });
 
-  it('have the allocated address, and any address of other networks', () => {
+  it('The interfaces of a running Pod have the allocated address, and any address of other networks', () => {
     expect(describeDisagreements({ pods: [running(['10.0.0.2'])] })).to.deep.equal([]);
     expect(describeDisagreements({ pods: [running(['10.9.9.9'], 'default/other')] })).to.deep.equal([]);
   });
 
-  it('are reported with another address', () => {
+  it('The interfaces of a running Pod are reported with another address', () => {
     expect(describeDisagreements({ pods: [running(['10.0.0.77'])] })).to.deep.equal([
       'other address in use: Pod default/web: its net1 has 10.0.0.77; the ledger has 10.0.0.2',
     ]);
     expect(describeDisagreements({ pods: [{ ...running(['10.0.0.77']), phase: 'Pending' }] })).to.deep.equal([]);
   });
 
-  it('are ignored if their status is invalid', () => {
+  it('The interfaces of a running Pod are ignored if their status is invalid', () => {
     expect(
       describeDisagreements({ pods: [podWithAnnotations({ 'k8s.v1.cni.cncf.io/network-status': '{"name"' })] }),
     ).to.deep.equal([]);

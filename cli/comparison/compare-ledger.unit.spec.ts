@@ -18,7 +18,7 @@ describe('Allocations of one address', () => {
   const db = { ...web, name: 'db', identity: 'uid-db' };
   const dbIp = { ...ip, name: 'db.default.lan.default', allocation: '9', spec: { ...ip.spec, podName: 'db' } };
 
-  it('are reported once per pair', () => {
+  it('Allocations of one address are reported once per pair', () => {
     const found = describeDisagreements({ allocations: [allocation, rival], pods: [web, db], ips: [ip, dbIp] });
     expect(found[0]).to.equal(
       'allocated twice: 10.0.0.2 of subnet lan: Pod default/web (event 7) and Pod default/db (event 9) both hold it',
@@ -26,7 +26,7 @@ describe('Allocations of one address', () => {
     expect(found.filter((line) => line.startsWith('allocated twice'))).to.have.length(1);
   });
 
-  it('are reported for one network in two subnets, and for a MAC', () => {
+  it('Allocations of one address are reported for one network in two subnets, and for a MAC', () => {
     const elsewhere = { ...rival, subnet: 'lan2', mac: '' };
     expect(describeDisagreements({ allocations: [allocation, elsewhere] })[0]).to.equal(
       'allocated twice: 10.0.0.2 on network lan.default: Pod default/web (subnet lan, event 7) and Pod default/db (subnet lan2, event 9) both hold it',
@@ -41,7 +41,7 @@ describe('Allocations of one address', () => {
     );
   });
 
-  it('are compared by subnet if an older allocator sends no network', () => {
+  it('Allocations of one address are compared by subnet if an older allocator sends no network', () => {
     const addresses = [{ address: '10.0.0.2', cidr: '', gateway: '' }];
     const older = { ...allocation, network: '' };
     const other = { ...rival, subnet: 'san', network: '', addresses, mac: allocation.mac };
@@ -53,7 +53,7 @@ describe('Allocations of one address', () => {
 });
 
 describe('The usage of subnets and pools', () => {
-  it('must equal the number of allocated addresses, without excluded ones', () => {
+  it('The usage of subnets and pools must equal the number of allocated addresses, without excluded ones', () => {
     const idle = { ...(subnet.usage[0] as Subnet['usage'][0]), inUse: '0' };
     const found = describeDisagreements({ subnets: [{ ...subnet, usage: [idle] }], status: { v4usingIPs: 0 } });
     expect(found).to.deep.equal([
@@ -68,7 +68,7 @@ describe('The usage of subnets and pools', () => {
     expect(excluded.filter((line) => line.startsWith('count'))).to.deep.equal([]);
   });
 
-  it('includes an address of its range that another subnet of the network allocated, once', () => {
+  it('The usage of subnets and pools includes an address of its range that another subnet of the network allocated, once', () => {
     const [family] = subnet.usage as [Subnet['usage'][0]];
     const lent = (address: string, network = 'lan.default') => ({
       ...allocation,
@@ -99,7 +99,7 @@ describe('The usage of subnets and pools', () => {
       expect(countsOf(other, '1')).to.deep.equal([]);
   });
 
-  it('includes, for a pool, an address that its subnet excludes', () => {
+  it('The usage of subnets and pools includes, for a pool, an address that its subnet excludes', () => {
     const addresses = [{ address: '10.0.0.205', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
     const [family] = subnet.usage as [Subnet['usage'][0]];
     const countsOfPool = (inUse: string) => {
@@ -129,7 +129,7 @@ describe('The comparisons of bindings and fences', () => {
     allocationSeq: allocation.seq,
   };
 
-  it('report no binding of a released address while the container may answer', () => {
+  it('The comparisons of bindings and fences report no binding of a released address while the container may answer', () => {
     const lingering = { ...current, addresses: ['10.0.0.8'] };
     expect(describeDisagreements({ bindings: [current, lingering] })).to.deep.equal([]);
     expect(findBindingsWithoutAllocation(createCheckInput({ bindings: [current, lingering] }).ledger)).to.deep.equal([
@@ -137,14 +137,14 @@ describe('The comparisons of bindings and fences', () => {
     ]);
   });
 
-  it('report the bindings of a deleted Node', () => {
+  it('The comparisons of bindings and fences report the bindings of a deleted Node', () => {
     const lingering = { ...current, addresses: ['10.0.0.8'], allocationSeq: 3 };
     expect(describeDisagreements({ bindings: [current, lingering], nodes: ['node-2'] })).to.deep.equal([
       'Node deleted: 10.0.0.8 of subnet lan: held for container c0ffee of Pod default/web on node node-1, and there is no such Node',
     ]);
   });
 
-  it('report bindings of one address on two nodes, also if the address is allocated', () => {
+  it('The comparisons of bindings and fences report bindings of one address on two nodes, also if the address is allocated', () => {
     const first = { ...current, allocationSeq: 3, binding: { ...binding, at: '2026-11-17T14:00:00Z' } };
     const second = {
       ...current,
@@ -157,7 +157,7 @@ describe('The comparisons of bindings and fences', () => {
     expect(found[0]?.remedy).to.match(/^kubectl get node node-1 -o wide +# remove the container there: /);
   });
 
-  it('allow two nodes for a virtual machine in migration, and two containers on one node', () => {
+  it('The comparisons of bindings and fences allow two nodes for a virtual machine in migration, and two containers on one node', () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'vm1', uid: 'uid-vm1' };
     const other = { ...current, binding: { ...binding, containerId: 'cafe', node: 'node-2' } };
     const nodes = ['node-1', 'node-2'];
@@ -178,7 +178,7 @@ describe('The comparisons of bindings and fences', () => {
     expect(lines.filter((line) => line.startsWith('bound on two'))).to.deep.equal([]);
   });
 
-  it('report each fenced address, with its holder', () => {
+  it('The comparisons of bindings and fences report each fenced address, with its holder', () => {
     expect(describeDisagreements({ subnets: [{ ...subnet, fenced: ['10.0.0.2', '10.0.0.9'] }] })).to.deep.equal([
       'fenced: 10.0.0.2 of subnet lan: another etcd client changed its key, so the allocator has fenced it; in the ledger Pod default/web holds 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7)',
       'fenced: 10.0.0.9 of subnet lan: another etcd client changed its key, so the allocator has fenced it',

@@ -4,7 +4,7 @@ import type { Subnet } from '../../proto/generated/ipledger.ts';
 import { allocation, attachmentOf, describeDisagreements, ip, subnet, web } from './testing/check-input.fixture.ts';
 
 describe('IP objects', () => {
-  it('are reported as missing, also with a shortened name', () => {
+  it('IP objects are reported as missing, also with a shortened name', () => {
     expect(describeDisagreements({ ips: [] })).to.deep.equal([
       'IP object missing: IP web.default.lan.default: there is none for 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7) of Pod default/web',
     ]);
@@ -14,7 +14,7 @@ describe('IP objects', () => {
     expect(missing).to.match(/^IP object missing: IP w{220}-[0-9a-f]{32}: there is none for 10\.0\.0\.2/);
   });
 
-  it('are reported without an allocation if they are of ipledger', () => {
+  it('IP objects are reported without an allocation if they are of ipledger', () => {
     const spec = { subnet: 'lan', ipAddress: '10.0.0.9' };
     expect(
       describeDisagreements({ ips: [ip, { name: 'old.default.lan.default', allocation: '5', spec }] }),
@@ -23,7 +23,7 @@ describe('IP objects', () => {
     ]);
   });
 
-  it('are reported, if another controller owns them, only with an address of ipledger’s subnets', () => {
+  it('IP objects are reported, if another controller owns them, only with an address of ipledger’s subnets', () => {
     const foreign = (of: string) => ({
       name: 'x.default',
       allocation: '',
@@ -35,7 +35,7 @@ describe('IP objects', () => {
     );
   });
 
-  it('are reported field by field if they differ', () => {
+  it('IP objects are reported field by field if they differ', () => {
     const spec = { ...ip.spec, ipAddress: '10.0.0.3', podName: 'wob' };
     expect(describeDisagreements({ ips: [{ ...ip, allocation: '6', spec }] })).to.deep.equal([
       'IP object differs: IP web.default.lan.default: spec.podName is "wob"; the ledger has "web"',
@@ -44,7 +44,7 @@ describe('IP objects', () => {
     ]);
   });
 
-  it('are reported if two of them have the same address', () => {
+  it('IP objects are reported if two of them have the same address', () => {
     const other = { name: 'y', allocation: '', spec: { subnet: 'lan', ipAddress: '10.0.0.2,fd00::2' } };
     expect(describeDisagreements({ ips: [ip, other] }).at(-1)).to.equal(
       'address in two IP objects: 10.0.0.2 of subnet lan: IP web.default.lan.default and IP y both have it',
@@ -70,11 +70,11 @@ describe('IP objects of Pods that share Kube-OVN’s name', () => {
     spec: { ...ip.spec, podName: 'web.default', namespace: 'lan' },
   };
 
-  it('agree if the Pod with a dot has a distinct name', () => {
+  it('IP objects of Pods that share Kube-OVN’s name agree if the Pod with a dot has a distinct name', () => {
     expect(about([ip, distinct])).to.deep.equal([]);
   });
 
-  it('are reported if they share one object', () => {
+  it('IP objects of Pods that share Kube-OVN’s name are reported if they share one object', () => {
     expect(about([ip])).to.have.length(1);
     expect(about([ip])[0]).to.match(/^IP object missing: IP web\.default\.lan\.default-[0-9a-f]{32}: /);
   });
@@ -104,12 +104,12 @@ describe('An IP object that reserves addresses', () => {
   const about = (parts: Parameters<typeof describeDisagreements>[0]): string[] =>
     describeDisagreements({ reservations, ...parts }).filter((line) => /^(IP |reservation:)/.test(line));
 
-  it('is not reported while its Pod has only one of the two addresses, another MAC, or no allocation', () => {
+  it('An IP object that reserves addresses is not reported while its Pod has only one of the two addresses, another MAC, or no allocation', () => {
     expect(about({ ips: [object] })).to.deep.equal([]);
     expect(about({ ips: [{ ...object, allocation: '' }], allocations: [], pods: [] })).to.deep.equal([]);
   });
 
-  it('is reported if it shows one of two reserved families, or another allocation', () => {
+  it('An IP object that reserves addresses is reported if it shows one of two reserved families, or another allocation', () => {
     expect(about({ ips: [{ ...object, spec: ip.spec }] })).to.deep.equal([
       'IP object differs: IP web.default.lan.default: spec.ipAddress is "10.0.0.2"; the ledger has "10.0.0.2,fd00::2"',
     ]);
@@ -118,7 +118,7 @@ describe('An IP object that reserves addresses', () => {
     ]);
   });
 
-  it('is reported once if it is missing', () => {
+  it('An IP object that reserves addresses is reported once if it is missing', () => {
     expect(about({ ips: [] })).to.deep.equal([
       'reservation: IP web.default.lan.default: there is none, and 10.0.0.2,fd00::2 of subnet lan is reserved by it',
     ]);
@@ -126,14 +126,14 @@ describe('An IP object that reserves addresses', () => {
 });
 
 describe('The status of Subnets and IPPools', () => {
-  it('is reported field by field for a Subnet', () => {
+  it('The status of Subnets and IPPools is reported field by field for a Subnet', () => {
     expect(describeDisagreements({ status: { v4usingIPs: 2, v4usingIPrange: '10.0.0.2-10.0.0.3' } })).to.deep.equal([
       'Subnet status: Subnet lan: status.v4usingIPs is 2; the ledger has 1',
       'Subnet status: Subnet lan: status.v4usingIPrange is "10.0.0.2-10.0.0.3"; the ledger has "10.0.0.2"',
     ]);
   });
 
-  it('is reported for an IPPool', () => {
+  it('The status of Subnets and IPPools is reported for an IPPool', () => {
     const usage = subnet.usage.map((family) => ({ ...family, availableRange: '', inUseRange: '' }));
     const pool = { name: 'front', spec: { subnet: 'lan', ips: ['10.0.0.2..10.0.0.9'], namespaces: [] }, usage };
     expect(describeDisagreements({ pools: [pool], poolStatus: { v4AvailableIPs: 241, v4UsingIPs: 3 } })).to.deep.equal([
@@ -141,7 +141,7 @@ describe('The status of Subnets and IPPools', () => {
     ]);
   });
 
-  it('may shorten a range and round a very large count', () => {
+  it('The status of Subnets and IPPools may shorten a range and round a very large count', () => {
     const family = {
       ...(subnet.usage[0] as Subnet['usage'][0]),
       available: String(2n ** 64n),

@@ -29,19 +29,19 @@ describe('Allocations without a Pod', () => {
     ],
   ];
   for (const [what, pods, sentence] of ended)
-    it(`are reported if the Pod ${what}`, () => {
+    it(`Allocations without a Pod are reported if the Pod ${what}`, () => {
       const holds = 'holds 10.0.0.2 of subnet lan (lan.default, uid uid-web, event 7)';
       expect(describeDisagreements({ pods })[0]).to.equal(`Pod ended: Pod default/web: ${holds}, and ${sentence}`);
     });
 
-  it('are correct while the Pod terminates or restarts its containers', () => {
+  it('Allocations without a Pod are correct while the Pod terminates or restarts its containers', () => {
     for (const parts of [{ isTerminating: true }, { phase: 'Succeeded' }, { phase: 'Failed' }])
       expect(describeDisagreements({ pods: [{ ...web, ...parts }] })).to.deep.equal([]);
   });
 });
 
 describe('Annotations of Pods', () => {
-  it('are reported if they are missing or different', () => {
+  it('Annotations of Pods are reported if they are missing or different', () => {
     expect(
       describeDisagreements({
         pods: [podWithAnnotations({ [`${lan}/ip_address`]: '10.0.0.3', [`${lan}/gateway`]: '' })],
@@ -52,7 +52,7 @@ describe('Annotations of Pods', () => {
     ]);
   });
 
-  it('are not expected under a key that Kubernetes rejects', () => {
+  it('Annotations of Pods are not expected under a key that Kubernetes rejects', () => {
     const attachment = { ...attachmentOf('web'), ordinal: 1 };
     const second = { ...allocation, seq: 8, attachment, mac: '', interface: 'up-' };
     const far = {
@@ -64,7 +64,7 @@ describe('Annotations of Pods', () => {
     expect(found.filter((line) => line.startsWith('annotation'))).to.deep.equal([]);
   });
 
-  it('have the interface in the key for a second attachment of a network, once the interface is known', () => {
+  it('Annotations of Pods have the interface in the key for a second attachment of a network, once the interface is known', () => {
     const attachment = { ...attachmentOf('web'), ordinal: 1 };
     const addresses = [{ address: '10.0.0.4', cidr: '10.0.0.0/24', gateway: '10.0.0.1' }];
     const second = { ...allocation, seq: 8, attachment, addresses, mac: '', interface: '' };
@@ -77,7 +77,7 @@ describe('Annotations of Pods', () => {
     ]);
   });
 
-  it('are reported if they claim an address without an allocation', () => {
+  it('Annotations of Pods are reported if they claim an address without an allocation', () => {
     expect(
       describeDisagreements({ pods: [podWithAnnotations({ 'san.infra.ovn.kubernetes.io/allocated': 'true' })] }),
     ).to.deep.equal([
@@ -85,7 +85,7 @@ describe('Annotations of Pods', () => {
     ]);
   });
 
-  it('may stay on an ended Pod', () => {
+  it('Annotations of Pods may stay on an ended Pod', () => {
     const endedPod = { ...web, phase: 'Succeeded', restartPolicy: 'Never' };
     const idle = { ...subnet, usage: [] };
     expect(describeDisagreements({ allocations: [], ips: [], subnets: [idle], pods: [endedPod] })).to.deep.equal([]);
@@ -101,7 +101,7 @@ describe('Annotations of Pods', () => {
     ['{"name": "lan"}', undefined],
   ];
   for (const [annotation, requested] of networks)
-    it(`that request ${annotation} ${requested === undefined ? 'need no allocation' : 'need an allocation'}`, () => {
+    it(`Annotations of Pods that request ${annotation} ${requested === undefined ? 'need no allocation' : 'need an allocation'}`, () => {
       const pod = {
         ...web,
         name: 'new',
@@ -115,7 +115,7 @@ describe('Annotations of Pods', () => {
       );
     });
 
-  it('that request NICs by OVN4NFV need an allocation', () => {
+  it('Annotations of Pods that request NICs by OVN4NFV need an allocation', () => {
     const annotations = { ovnNetwork: '[{"name": "ovn-ls-25", "interface": "net0"}]' };
     const pod = { ...web, name: 'new', identity: 'uid-new', annotations };
     expect(describeDisagreements({ pods: [web, pod] })).to.deep.equal([
@@ -123,7 +123,7 @@ describe('Annotations of Pods', () => {
     ]);
   });
 
-  it('that request a network are ignored if the Pod terminates, has ended or uses the node’s network', () => {
+  it('Annotations of Pods that request a network are ignored if the Pod terminates, has ended or uses the node’s network', () => {
     const annotations = { 'k8s.v1.cni.cncf.io/networks': 'lan' };
     const waiting = { ...podWithoutAnnotations, name: 'new', identity: 'uid-new', annotations };
     for (const parts of [
@@ -152,7 +152,7 @@ describe('Address retention for a StatefulSet member', () => {
       /^(Pod ended|annotation)/.test(line),
     );
 
-  it('keeps the allocation without a Pod', () => {
+  it('Address retention for a StatefulSet member keeps the allocation without a Pod', () => {
     expect(findHolders({})).to.deep.equal([]);
     expect(findHolders({ pods: [web, { ...podWithoutAnnotations, name: 'db-1', identity: 'uid-new' }] })).to.deep.equal(
       [],
@@ -165,13 +165,13 @@ describe('Address retention for a StatefulSet member', () => {
     ['it is another StatefulSet', { uid: 'uid-other' }],
     ['the StatefulSet is being deleted', { deleting: true }],
   ] as const)
-    it(`ends when ${why}`, () => {
+    it(`Address retention for a StatefulSet member ends when ${why}`, () => {
       expect(findHolders({ set })).to.deep.equal([
         'Pod ended: Pod default/db-1: holds 10.0.0.3 of subnet lan (lan.default, uid uid-db-1, event 9), and there is no such Pod',
       ]);
     });
 
-  it('requires the annotations if the Pod exists', () => {
+  it('Address retention for a StatefulSet member requires the annotations if the Pod exists', () => {
     const pod = { ...podWithoutAnnotations, name: 'db-1', identity: 'uid-db-1' };
     expect(findHolders({ pods: [web, pod] })[0]).to.contain('annotation: Pod default/db-1: annotation');
   });
@@ -185,11 +185,11 @@ describe('Address retention for a virtual machine', () => {
       line.startsWith('Pod ended'),
     );
 
-  it('keeps the allocation while the machine is stopped', () => {
+  it('Address retention for a virtual machine keeps the allocation while the machine is stopped', () => {
     expect(findHolders(['default/vm1'])).to.deep.equal([]);
   });
 
-  it('ends when the machine is deleted, also if another namespace has a machine with this name', () => {
+  it('Address retention for a virtual machine ends when the machine is deleted, also if another namespace has a machine with this name', () => {
     expect(findHolders(['other/vm1'])[0]).to.match(/^Pod ended: Pod default\/vm1: holds /);
   });
 });

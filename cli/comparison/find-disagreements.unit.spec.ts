@@ -3,11 +3,11 @@ import { findDisagreements, findLasting } from './find-disagreements.ts';
 import { createCheckInput, describeDisagreements } from './testing/check-input.fixture.ts';
 
 describe('The disagreements of a check input', () => {
-  it('are none if ledger and cluster agree', () => {
+  it('The disagreements of a check input are none if ledger and cluster agree', () => {
     expect(describeDisagreements({})).to.deep.equal([]);
   });
 
-  it('are only the freeze if the ledger is frozen', () => {
+  it('The disagreements of a check input are only the freeze if the ledger is frozen', () => {
     const freeze = {
       known: { epoch: 1, seq: 50, hash: '' },
       reportedBy: 'ipledger://watcher',
@@ -19,14 +19,14 @@ describe('The disagreements of a check input', () => {
     ]);
   });
 
-  it('are only the reason if nothing can be written, such as a full etcd', () => {
+  it('The disagreements of a check input are only the reason if nothing can be written, such as a full etcd', () => {
     const obstacle = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: '' };
     expect(describeDisagreements({ obstacle, allocations: [] })).to.deep.equal([
       'not writable: the ledger: etcd is full. Run: etcdctl alarm disarm',
     ]);
   });
 
-  it('last if two reads show them alike', () => {
+  it('The disagreements of a check input last if two reads show them alike', () => {
     const [first, second, third] = findDisagreements(
       createCheckInput({ pods: [], ips: [], status: { v4usingIPs: 3 } }),
     );

@@ -136,7 +136,7 @@ describe('A remedy of check', () => {
   });
 
   for (const [kind, all] of Object.entries(inputs))
-    it(`gives no address away, for: ${kind}`, () => {
+    it(`A remedy of check gives no address away, for: ${kind}`, () => {
       for (const parts of all) {
         const found = findDisagreements(createCheckInput(parts));
         expect(found.map((each) => each.kind)).to.include(kind);
@@ -144,7 +144,7 @@ describe('A remedy of check', () => {
       }
     });
 
-  it('gives no address away, for OVN and the switch of a node', () => {
+  it('A remedy of check gives no address away, for OVN and the switch of a node', () => {
     const subnets = [subnetOf('net', 'net.default.ovn')];
     const found: Pick<Disagreement, 'kind' | 'remedy'>[] = [
       ...compareNorthbound({ allocations: [ovnAllocation], subnets }, { switches: [], ports: [] }, 'ipam'),
@@ -166,7 +166,7 @@ describe('A remedy of check', () => {
     for (const { remedy } of found) expectHarmless(remedy);
   });
 
-  it('names the Deployment of the manifests and of the chart', () => {
+  it('A remedy of check names the Deployment of the manifests and of the chart', () => {
     const command = restartWatcherCommand('ipledger-system', 'it does that');
     const [, namespace = '', name = ''] = /^kubectl rollout restart -n (\S+) deployment\/(\S+) /.exec(command) ?? [];
     for (const manifests of ['single', 'ha']) {
@@ -175,7 +175,7 @@ describe('A remedy of check', () => {
     }
   });
 
-  it('names the namespace and the API group of the installation', () => {
+  it('A remedy of check names the namespace and the API group of the installation', () => {
     const parts = { besideKubeOvn: true, namespace: 'ipam' };
     const kinds = ['Subnet refused', 'address in two IP objects', 'IP object missing'] as const;
     const remedies = kinds.map((kind) => {
@@ -189,7 +189,7 @@ describe('A remedy of check', () => {
     ]);
   });
 
-  it('never deletes a freeze or an event, and deletes only keys that the log does not imply', () => {
+  it('A remedy of check never deletes a freeze or an event, and deletes only keys that the log does not imply', () => {
     for (const key of ['frozen', 'head', 'log/0000000000000007'])
       expectHarmless(formatRepairCommand({ key: `/ipledger/v1/${key}` }));
     const claim = '/ipledger/v1/addr/lan/10.0.0.2';

@@ -48,7 +48,7 @@ const merge = (found: Parts, ours: Parts) => {
 };
 
 describe('merge-definition', () => {
-  it('adds missing fields and columns to the definition of another program, and keeps its names, versions and limits', () => {
+  it('merge-definition adds missing fields and columns to the definition of another program, and keeps its names, versions and limits', () => {
     const { spec, merged, clashes } = merge(
       {
         spec: { properties: { acls: text, mtu: { ...text, pattern: 'x' } }, required: ['acls'] },
@@ -80,7 +80,7 @@ describe('merge-definition', () => {
     });
   });
 
-  it('adds neither rules nor a status subresource to the definition of another program, which may write such objects', () => {
+  it('merge-definition adds neither rules nor a status subresource to the definition of another program, which may write such objects', () => {
     const rules = [{ rule: 'self == oldSelf' }];
     const ours = {
       spec: { properties: { vpc: text }, 'x-kubernetes-validations': rules },
@@ -94,7 +94,7 @@ describe('merge-definition', () => {
     expect(own).to.have.deep.nested.property(`${path}.x-kubernetes-validations`, rules);
   });
 
-  it('replaces the rules and limits of a definition that ipledger manages, and keeps fields that a newer version added', () => {
+  it('merge-definition replaces the rules and limits of a definition that ipledger manages, and keeps fields that a newer version added', () => {
     const { spec } = merge(
       { labels: managed, spec: { properties: { vpc: { ...text, maxLength: 5 }, later: text }, required: ['later'] } },
       { spec: { properties: { vpc: { ...text, maxLength: 9 } } } },
@@ -105,7 +105,7 @@ describe('merge-definition', () => {
     });
   });
 
-  it('adds missing short names to a definition that ipledger manages, except its singular, which the API server refuses', () => {
+  it('merge-definition adds missing short names to a definition that ipledger manages, except its singular, which the API server refuses', () => {
     const { spec } = merge(
       { labels: managed, names: { singular: 'subnet', shortNames: ['sn'] } },
       { names: { singular: 'subnet', shortNames: ['subnet', 'net'] } },
@@ -113,7 +113,7 @@ describe('merge-definition', () => {
     expect(spec).to.have.deep.nested.property('names.shortNames', ['sn', 'net']);
   });
 
-  it('merges the fields below lists and maps', () => {
+  it('merge-definition merges the fields below lists and maps', () => {
     const list = (fields: object): object => ({ type: 'array', items: { type: 'object', properties: fields } });
     const map = (fields: object): object => ({
       type: 'object',
@@ -129,7 +129,7 @@ describe('merge-definition', () => {
     });
   });
 
-  it('accepts a number where ipledger writes an integer', () => {
+  it('merge-definition accepts a number where ipledger writes an integer', () => {
     const { spec, clashes } = merge(
       { spec: { properties: { used: { type: 'number' } } } },
       { spec: { properties: { used: { type: 'integer', format: 'int64' } } } },
@@ -138,14 +138,14 @@ describe('merge-definition', () => {
     expect(spec).to.have.deep.nested.property(`${path}.properties.used`, { type: 'number' });
   });
 
-  it('adds a missing version that is not stored', () => {
+  it('merge-definition adds a missing version that is not stored', () => {
     const { spec } = merge({ version: { name: 'v1alpha1' } }, {});
     expect(spec).to.have.nested.property('versions[0].storage', true);
     expect(spec).to.have.nested.property('versions[1].name', 'v1');
     expect(spec).to.have.nested.property('versions[1].storage', false);
   });
 
-  it('names each field that clashes', () => {
+  it('merge-definition names each field that clashes', () => {
     const { clashes } = merge(
       {
         scope: 'Namespaced',
@@ -167,7 +167,7 @@ describe('merge-definition', () => {
     ]);
   });
 
-  it('leaves a complete definition unchanged', () => {
+  it('merge-definition leaves a complete definition unchanged', () => {
     const parts = {
       labels: managed,
       spec: { properties: { vpc: text } },

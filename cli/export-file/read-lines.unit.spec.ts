@@ -20,18 +20,18 @@ describe('readExportLines', () => {
     return lines;
   }
 
-  it('splits at LF and CRLF, also without a line end at the end of the file', async () => {
+  it('readExportLines splits at LF and CRLF, also without a line end at the end of the file', async () => {
     for (const content of ['one\ntwo\n', 'one\ntwo', 'one\r\ntwo\r\n', '\none\n\ntwo\n\n'])
       expect(await read(content)).to.deep.equal(['one', 'two']);
     expect(await read('')).to.deep.equal([]);
   });
 
-  it('does not split a line at other line separators', async () => {
+  it('readExportLines does not split a line at other line separators', async () => {
     const reasons = ['a\u2028b', 'c\u2029d', 'e\u0085f', 'g\vh', '\u{1f600}'.repeat(40_000), 'the \ufeff mark'];
     expect(await read(`${reasons.join('\n')}\n`)).to.deep.equal(reasons);
   });
 
-  it('rejects a file with a line of more than 1 MiB', async () => {
+  it('readExportLines rejects a file with a line of more than 1 MiB', async () => {
     const error = await read('x'.repeat(3 << 20)).catch((thrown: unknown) => thrown);
     expect(error)
       .to.be.instanceOf(CliError)

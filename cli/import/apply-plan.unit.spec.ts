@@ -38,19 +38,19 @@ async function importRejected(code: ErrorCode, { held = '', reserved = '' } = {}
 }
 
 describe('A Pod that the ledger rejects in an import', () => {
-  it('leaves no address of its containers free when another Pod has one of its addresses', async () => {
+  it('A Pod that the ledger rejects in an import leaves no address of its containers free when another Pod has one of its addresses', async () => {
     expect(await importRejected('ADDRESS_IN_USE', { held: '10.0.0.2' })).to.deep.equal(['10.1.0.2']);
   });
 
-  it('leaves no address free that a binding holds only until it ends', async () => {
+  it('A Pod that the ledger rejects in an import leaves no address free that a binding holds only until it ends', async () => {
     expect(await importRejected('ADDRESS_IN_USE')).to.deep.equal(['10.0.0.2', '10.1.0.2']);
   });
 
-  it('does not quarantine an address that is reserved for another owner', async () => {
+  it('A Pod that the ledger rejects in an import does not quarantine an address that is reserved for another owner', async () => {
     expect(await importRejected('ADDRESS_RESERVED', { reserved: '10.0.0.2' })).to.deep.equal(['10.1.0.2']);
   });
 
-  it('has all its addresses quarantined when the request itself is refused', async () => {
+  it('A Pod that the ledger rejects in an import has all its addresses quarantined when the request itself is refused', async () => {
     expect(await importRejected('ADDRESS_OUT_OF_RANGE', { held: '10.0.0.2' })).to.deep.equal(['10.0.0.2', '10.1.0.2']);
   });
 });

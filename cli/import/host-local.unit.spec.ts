@@ -17,7 +17,7 @@ describe('readHostLocal', () => {
   const read = (isSelected: (network: string) => boolean = all) =>
     readHostLocal([{ node: 'node-a', folder }], isSelected);
 
-  it('reads address, container and interface', async () => {
+  it('readHostLocal reads address, container and interface', async () => {
     await write('lan/10.8.0.3', 'c0ffee\r\nnet1');
     await write('lan/10.8.0.4', 'decade');
     await write('lan/fd00::3', 'c0ffee\nnet1\n');
@@ -42,7 +42,7 @@ describe('readHostLocal', () => {
     ]);
   });
 
-  it('reports files that are not of host-local, and does not follow links', async () => {
+  it('readHostLocal reports files that are not of host-local, and does not follow links', async () => {
     await write('lan/readme', 'c0ffee\r\nnet1');
     await write('lan/10.8.0.3', '');
     await write('lan/10.8.0.4', Buffer.alloc(100_000, 'x'));
@@ -61,12 +61,12 @@ describe('readHostLocal', () => {
     ]);
   });
 
-  it('reads the selected networks only', async () => {
+  it('readHostLocal reads the selected networks only', async () => {
     await write('lan/10.8.0.3', 'c0ffee');
     expect((await read((name) => name === 'dmz')).addresses).to.deep.equal([]);
   });
 
-  it('fails for a folder that does not exist', async () => {
+  it('readHostLocal fails for a folder that does not exist', async () => {
     const error = await readHostLocal([{ node: 'node-a', folder: join(folder, 'no') }], all).catch(String);
     expect(error).to.contain('cannot read').and.contain('ENOENT');
   });

@@ -52,7 +52,7 @@ const kindsOf = (parts: Partial<ClusterSnapshot>, ledger = emptyLedger): string[
 };
 
 describe('An import from Kube-OVN', () => {
-  it('finds several NICs of one network by their interfaces', () => {
+  it('An import from Kube-OVN finds several NICs of one network by their interfaces', () => {
     const networks = new Map([['default/nic', '{"type":"kube-ovn"}']]);
     const annotations = {
       'k8s.v1.cni.cncf.io/networks': 'nic@net1,nic@net2',
@@ -68,7 +68,7 @@ describe('An import from Kube-OVN', () => {
     ]);
   });
 
-  it('deletes the IP objects of ended Pods, and ignores those of ipledger and of Nodes', () => {
+  it('An import from Kube-OVN deletes the IP objects of ended Pods, and ignores those of ipledger and of Nodes', () => {
     const ended = { ...pod('ended', has('10.0.0.4')), phase: 'Failed', restartPolicy: 'Never' };
     const ips = [
       ip('ended.default.lan.default', ['10.0.0.4']),
@@ -81,7 +81,7 @@ describe('An import from Kube-OVN', () => {
     expect(plan.foreign.map(({ name }) => name)).to.deep.equal(['node-a']);
   });
 
-  it('imports the address of a StatefulSet member without a Pod', () => {
+  it('An import from Kube-OVN imports the address of a StatefulSet member without a Pod', () => {
     const statefulSets = new Map([['default/db', { uid: 'uid-db', firstOrdinal: 1, replicas: 2, deleting: false }]]);
     const member = (ordinal: number) =>
       ip(`db-${ordinal}.default.lan.default`, [`10.0.0.${ordinal + 2}`], { podType: 'StatefulSet' });
@@ -90,7 +90,7 @@ describe('An import from Kube-OVN', () => {
     expect(leftovers.map(({ pod: name }) => name)).to.deep.equal(['db-0', 'db-3']);
   });
 
-  it('reports invalid, contradictory and out-of-range annotations as conflicts', () => {
+  it('An import from Kube-OVN reports invalid, contradictory and out-of-range annotations as conflicts', () => {
     const pods = [
       pod('mute', { 'lan.default.kubernetes.io/allocated': 'true' }),
       pod('garbled', has('10.0.0.x')),
@@ -112,7 +112,7 @@ describe('An import from Kube-OVN', () => {
     ]);
   });
 
-  it('leaves out an address of an annotation if a record shows another holder, and quarantines it if no record decides', () => {
+  it('An import from Kube-OVN leaves out an address of an annotation if a record shows another holder, and quarantines it if no record decides', () => {
     const pods = [
       pod('victim', has('10.0.0.4')),
       pod('thief', has('10.0.0.4')),
@@ -144,13 +144,13 @@ describe('An import from Kube-OVN', () => {
     expect(rest.quarantines.map(({ address }) => address)).to.have.members(['10.0.0.5', '10.0.0.9', '10.0.0.11']);
   });
 
-  it('counts at most 24 annotated NICs of a Pod', () => {
+  it('An import from Kube-OVN counts at most 24 annotated NICs of a Pod', () => {
     const entries = Array.from({ length: 2_000 }, (_, index) => Object.entries(has('10.0.0.4', `n${index}.default`)));
     const liar = pod('liar', Object.fromEntries(entries.flat()));
     expect(findObservedAttachments(snapshotOf({ pods: [liar] }))).to.have.length(24);
   });
 
-  it('takes no IP object of another Pod by an annotation that names its virtual machine', () => {
+  it('An import from Kube-OVN takes no IP object of another Pod by an annotation that names its virtual machine', () => {
     const pods = [pod('thief', { ...has('10.0.0.4'), 'lan.default.kubernetes.io/virtualmachine': 'victim' })];
     const [attachment] = findObservedAttachments(
       snapshotOf({ pods, ips: [ip('victim.default.lan.default', ['10.0.0.4'])] }),
@@ -158,7 +158,7 @@ describe('An import from Kube-OVN', () => {
     expect(attachment).to.include({ isRecorded: false, ipObject: undefined });
   });
 
-  it('reports an address, MAC or CIDR that two objects have as a conflict', () => {
+  it('An import from Kube-OVN reports an address, MAC or CIDR that two objects have as a conflict', () => {
     const mac = { 'lan.default.kubernetes.io/mac_address': '00:00:00:00:00:AA' };
     const pods = [pod('one', { ...has('10.0.0.4'), ...mac }), pod('other', { ...has('10.0.0.4'), ...mac })];
     const subnets = [
@@ -173,7 +173,7 @@ describe('An import from Kube-OVN', () => {
     ]);
   });
 
-  it('reports other allocations of the ledger as conflicts, but not those of an earlier import', () => {
+  it('An import from Kube-OVN reports other allocations of the ledger as conflicts, but not those of an earlier import', () => {
     const allocation = (name: string, address: string) => ({
       seq: 7,
       attachment: { namespace: 'default', pod: name, provider: 'lan.default', ordinal: 0 },

@@ -67,7 +67,7 @@ const rowsOf = ({ plan: { attachments } }: AddressPlan): string[] =>
   );
 
 describe('planAddresses', () => {
-  it('gives each Pod its addresses, of both families, with the MAC that Multus shows', () => {
+  it('planAddresses gives each Pod its addresses, of both families, with the MAC that Multus shows', () => {
     const result = plan([entry('fd00::7', 'web'), entry('10.8.0.7', 'web')], {
       pods: [pod('web', 'lan', [lan('10.8.0.7', 'FD00:0::7')])],
     });
@@ -76,7 +76,7 @@ describe('planAddresses', () => {
     expect(result.plan.subnets.map(({ name }) => name)).to.deep.equal(['lan']);
   });
 
-  it('derives network and ordinal without network-status from the interface', () => {
+  it('planAddresses derives network and ordinal without network-status from the interface', () => {
     const networks = new Map([
       ['default/lan', ledgerNetwork],
       ['default/dmz', ledgerNetwork],
@@ -101,7 +101,7 @@ describe('planAddresses', () => {
     expect(kindsOf(unknown)).to.deep.equal(['no Subnet: IPPool kube-system/pool']);
   });
 
-  it('uses --map where several Subnets of a network have the address', () => {
+  it('planAddresses uses --map where several Subnets of a network have the address', () => {
     const parts = { subnets: [subnet('one', '10.8.0.0/24'), subnet('two', '10.8.0.0/16')], pods: [pod('web', 'lan')] };
     expect(kindsOf(plan([entry('10.8.0.7', 'web')], parts))).to.deep.equal(['no Subnet: IPPool kube-system/pool']);
     const mapped = plan([entry('10.8.0.7', 'web')], parts, { map: new Map([['pool', 'two']]) });
@@ -111,7 +111,7 @@ describe('planAddresses', () => {
     expect(kindsOf(missing)).to.deep.equal(['no Subnet: --map pool=three', 'no Subnet: Pod default/web']);
   });
 
-  it('reports a Pod that does not exist or has ended', () => {
+  it('planAddresses reports a Pod that does not exist or has ended', () => {
     const pods = [pod('done', 'lan', undefined, { phase: 'Succeeded', restartPolicy: 'Never' })];
     const result = plan([entry('10.8.0.7', 'gone'), entry('10.8.0.8', 'done')], { pods });
     expect(result.conflicts.map(({ kind, what }) => `${kind}: ${what.split(',')[0]}`)).to.deep.equal([
@@ -121,13 +121,13 @@ describe('planAddresses', () => {
     expect(rowsOf(result)).to.deep.equal([]);
   });
 
-  it('reports an address outside of the Subnet, and a network without a Subnet', () => {
+  it('planAddresses reports an address outside of the Subnet, and a network without a Subnet', () => {
     const pods = [pod('web', 'lan'), pod('other', 'attic')];
     const result = plan([entry('10.99.0.7', 'web'), entry('10.8.0.7', 'other')], { pods });
     expect(kindsOf(result)).to.deep.equal(['no Subnet: Pod default/other', 'out of range: Pod default/web']);
   });
 
-  it('reports an address that two Pods have, and two addresses of a family for one NIC', () => {
+  it('planAddresses reports an address that two Pods have, and two addresses of a family for one NIC', () => {
     const pods = [pod('a', 'lan'), pod('b', 'lan')];
     expect(kindsOf(plan([entry('10.8.0.7', 'a'), entry('10.8.0.7', 'b')], { pods }))).to.deep.equal([
       'allocated twice: Pod default/a and Pod default/b',
@@ -137,7 +137,7 @@ describe('planAddresses', () => {
     ]);
   });
 
-  it('reports an entry that differs from the addresses of its Pod, and an address without an entry', () => {
+  it('planAddresses reports an entry that differs from the addresses of its Pod, and an address without an entry', () => {
     const pods = [pod('web', 'lan', [lan('10.8.0.7')]), pod('other', 'lan', [lan('10.8.0.9')])];
     const result = plan([entry('10.8.0.7', 'web'), entry('10.8.0.8', 'other')], { pods });
     expect(kindsOf(result)).to.deep.equal(['entry and Pod: Pod default/other', 'entry and Pod: Pod default/other']);
@@ -147,14 +147,14 @@ describe('planAddresses', () => {
     ]);
   });
 
-  it('reports a network whose new Pods would still get addresses of the other plugin', () => {
+  it('planAddresses reports a network whose new Pods would still get addresses of the other plugin', () => {
     const networks = new Map([['default/lan', JSON.stringify({ type: 'macvlan', ipam: { type: 'whereabouts' } })]]);
     const pods = [pod('a', 'lan'), pod('b', 'lan')];
     const result = plan([entry('10.8.0.7', 'a'), entry('10.8.0.8', 'b')], { networks, pods });
     expect(kindsOf(result)).to.deep.equal(['network in use: NetworkAttachmentDefinition default/lan']);
   });
 
-  it('imports no MAC of an ipvlan, which all its Pods share', () => {
+  it('planAddresses imports no MAC of an ipvlan, which all its Pods share', () => {
     const networks = new Map([['default/lan', JSON.stringify({ type: 'ipvlan', ipam: { type: 'kube-ovn' } })]]);
     const pods = [pod('a', 'lan', [lan('10.8.0.7')]), pod('b', 'lan', [lan('10.8.0.8')])];
     const result = plan([entry('10.8.0.7', 'a'), entry('10.8.0.8', 'b')], { networks, pods });
@@ -162,7 +162,7 @@ describe('planAddresses', () => {
     expect(rowsOf(result)).to.deep.equal(['uid-a lan.default/0 lan 10.8.0.7 ', 'uid-b lan.default/0 lan 10.8.0.8 ']);
   });
 
-  it('finds the Pod of a container by node, address and network name', () => {
+  it('planAddresses finds the Pod of a container by node, address and network name', () => {
     const pods = [
       pod('web', 'lan', [lan('10.8.0.7')]),
       pod('other', 'dmz', [{ name: 'default/dmz', interface: 'net1', ips: ['10.8.0.7'] }]),
@@ -192,7 +192,7 @@ describe('planAddresses', () => {
     expect(rowsOf(mapped)).to.have.length(1);
   });
 
-  it('applies no Subnet that the ledger has, and reports a Subnet of another source', () => {
+  it('planAddresses applies no Subnet that the ledger has, and reports a Subnet of another source', () => {
     const ledgerWith = (uid: string) =>
       ({ subnets: [{ name: 'lan', source: { uid, generation: 1 } }], allocations: [] }) as unknown as LedgerContents;
     const parts = { pods: [pod('web', 'lan')] };
@@ -203,7 +203,7 @@ describe('planAddresses', () => {
     expect(kindsOf(other)).to.deep.equal(['in the ledger: Subnet lan']);
   });
 
-  it('leaves out the entries of a conflict, and quarantines addresses that a container may use', () => {
+  it('planAddresses leaves out the entries of a conflict, and quarantines addresses that a container may use', () => {
     const networks = new Map([
       ['default/lan', ledgerNetwork],
       ['default/own', JSON.stringify({ type: 'macvlan', ipam: { type: 'whereabouts' } })],
@@ -240,7 +240,7 @@ describe('planAddresses', () => {
     ]);
   });
 
-  it('imports a NIC with the addresses of both families, or not at all', () => {
+  it('planAddresses imports a NIC with the addresses of both families, or not at all', () => {
     const parts = { pods: [pod('web', 'lan', [lan('10.8.0.7', 'fd00::7')]), pod('other', 'lan', [lan('10.8.0.8')])] };
     const both = [entry('10.8.0.7', 'web'), entry('fd00::7', 'web'), entry('10.8.0.8', 'other')];
     const about = { network: 'pool', address: '10.8.0.7' };
@@ -260,20 +260,20 @@ describe('planAddresses', () => {
     }
   });
 
-  it('imports no MAC that two Pods show', () => {
+  it('planAddresses imports no MAC that two Pods show', () => {
     const pods = [pod('a', 'lan', [lan('10.8.0.7')]), pod('b', 'lan', [lan('10.8.0.8')])];
     const result = plan([entry('10.8.0.7', 'a'), entry('10.8.0.8', 'b')], { pods });
     expect(kindsOf(result)).to.deep.equal(['allocated twice: Pod default/a and Pod default/b']);
     expect(rowsOf(result)).to.deep.equal(['uid-a lan.default/0 lan 10.8.0.7 ', 'uid-b lan.default/0 lan 10.8.0.8 ']);
   });
 
-  it('quarantines at most two addresses for each NIC that a Pod shows', () => {
+  it('planAddresses quarantines at most two addresses for each NIC that a Pod shows', () => {
     const ips = Array.from({ length: 200 }, (_, index) => `10.8.0.${index + 20}`);
     const result = plan([entry('10.8.0.7', 'good')], { pods: [pod('good', 'lan'), pod('liar', 'lan', [lan(...ips)])] });
     expect(result.conflicts.flatMap(({ leavesOut }) => leavesOut?.addresses ?? [])).to.have.length(2);
   });
 
-  it('stops at an option that names no Subnet', () => {
+  it('planAddresses stops at an option that names no Subnet', () => {
     const { conflicts } = plan([], {}, { map: new Map([['pool', 'three']]) });
     expect(conflicts.map(({ leavesOut }) => leavesOut)).to.deep.equal([undefined]);
   });

@@ -17,7 +17,7 @@ const kindsOf = ({ conflicts }: ReturnType<typeof parseWhereabouts>): string[] =
   conflicts.map(({ kind, where }) => `${kind}: ${where}`);
 
 describe('parseWhereabouts', () => {
-  it('adds the offset of an allocation to the address of the range', () => {
+  it('parseWhereabouts adds the offset of an allocation to the address of the range', () => {
     const { addresses, conflicts } = parseWhereabouts(
       {
         pools: [
@@ -38,7 +38,7 @@ describe('parseWhereabouts', () => {
     expect(addresses[0]?.holder).to.deep.equal({ by: 'pod', namespace: 'default', name: 'web' });
   });
 
-  it('reports an allocation that it cannot parse', () => {
+  it('parseWhereabouts reports an allocation that it cannot parse', () => {
     const broken = {
       256: allocation('default/outside'),
       '-1': allocation('default/negative'),
@@ -58,14 +58,14 @@ describe('parseWhereabouts', () => {
     expect(kindsOf(badRange)).to.deep.equal(['invalid entry: IPPool kube-system/p']);
   });
 
-  it('reports an address of an IPAMClaim', () => {
+  it('parseWhereabouts reports an address of an IPAMClaim', () => {
     const claimed = { 4: allocation('default/vm', { ipamclaimref: 'default/vm.net1' }) };
     const parsed = parseWhereabouts({ pools: [pool('p', '10.8.0.0/24', claimed)], reservations: [] }, all);
     expect(kindsOf(parsed)).to.deep.equal(['persistent address: IPPool kube-system/p']);
     expect(parsed.addresses).to.deep.equal([]);
   });
 
-  it('reports a reservation for another Pod than the allocation', () => {
+  it('parseWhereabouts reports a reservation for another Pod than the allocation', () => {
     const pools = [
       pool('one', '10.8.0.0/24', { 3: allocation('default/web') }),
       pool('fd', 'fd00::/64', { 0: allocation('default/web'), 3: allocation('default/web') }),
@@ -88,7 +88,7 @@ describe('parseWhereabouts', () => {
     expect(check(reservation('lan-fd00--0', 'default/other'))).to.have.length(1);
   });
 
-  it('parses the selected IPPools only', () => {
+  it('parseWhereabouts parses the selected IPPools only', () => {
     const pools = [
       pool('one', '10.8.0.0/24', { 3: allocation('default/a'), x: allocation('default/a') }),
       pool('two', '10.8.0.0/24', { 3: allocation('default/b') }),
@@ -100,7 +100,7 @@ describe('parseWhereabouts', () => {
     expect(parsed.addresses.map(({ network }) => network)).to.deep.equal(['two']);
   });
 
-  it('refuses more objects than an import can have', () => {
+  it('parseWhereabouts refuses more objects than an import can have', () => {
     const allocations = Object.fromEntries(Array.from({ length: maxSourceAddresses + 1 }, (_, index) => [index, null]));
     expect(() => parseWhereabouts({ pools: [pool('p', '10.0.0.0/8', allocations)], reservations: [] }, all)).to.throw(
       CliError,

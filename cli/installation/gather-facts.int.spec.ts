@@ -10,7 +10,7 @@ import type { Facts } from './facts.ts';
 import { gatherFacts } from './gather-facts.ts';
 
 describe('The comparison of ledger and cluster', () => {
-  it('is made only when the other facts permit it, because it reads the whole cluster', async () => {
+  it('The comparison of ledger and cluster is made only when the other facts permit it, because it reads the whole cluster', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"kind":"Status","code":404}');
     }).listen(0, '127.0.0.1');

@@ -24,7 +24,7 @@ const gatherWith = (error: Error, skip: readonly Part[] = ['kubernetes', 'compar
   });
 
 describe('A part that cannot be read', () => {
-  it('is lasting when a permission or a login is missing, in the ledger or in the Kubernetes API', async () => {
+  it('A part that cannot be read is lasting when a permission or a login is missing, in the ledger or in the Kubernetes API', async () => {
     const forbidden = new ApiError(403, '403 pods is forbidden');
     for (const error of [
       new IpledgerError('PERMISSION_DENIED', 'anna must not read the status'),
@@ -36,7 +36,7 @@ describe('A part that cannot be read', () => {
     }
   });
 
-  it('is lasting without a kubeconfig', async () => {
+  it('A part that cannot be read is lasting without a kubeconfig', async () => {
     const { HOME, KUBECONFIG, KUBERNETES_SERVICE_HOST } = process.env;
     Object.assign(process.env, { HOME: '', KUBECONFIG: '', KUBERNETES_SERVICE_HOST: '' });
     try {
@@ -50,7 +50,7 @@ describe('A part that cannot be read', () => {
     }
   });
 
-  it('may heal when the program or the Kubernetes API does not answer', async () => {
+  it('A part that cannot be read may heal when the program or the Kubernetes API does not answer', async () => {
     for (const error of [
       new IpledgerError('UNAVAILABLE', 'the allocator starts'),
       new CliError('unreachable', 'no answer', { cause: new ApiError(503, '503 starting') }),

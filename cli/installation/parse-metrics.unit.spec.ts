@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseMetrics } from './parse-metrics.ts';
 
 describe('Metrics of a program', () => {
-  it('are those of ipledger, with unescaped labels', () => {
+  it('Metrics of a program are those of ipledger, with unescaped labels', () => {
     const page = [
       '# HELP ipledger_x Help.',
       'ipledger_x{a="1,2",b="an \\"a\\"\\n{}"} 61',
@@ -19,7 +19,7 @@ describe('Metrics of a program', () => {
     ]);
   });
 
-  it('of a hostile page are parsed in time that is linear in its length', () => {
+  it('Metrics of a program of a hostile page are parsed in time that is linear in its length', () => {
     expect(parseMetrics(`ipledger_x{a="${'\\'.repeat(200_000)}`)).to.deep.equal([]);
     expect(parseMetrics(`ipledger_x{${'a="b",'.repeat(50_000)}} 1`)).to.have.length(1);
   });

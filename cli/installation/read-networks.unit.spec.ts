@@ -9,7 +9,7 @@ const read = (config: string, besideKubeOvn = false) =>
 const lan = { key: 'default/lan', provider: 'lan.default', configuredProvider: 'lan.default', socket: '/run/a.sock' };
 
 describe('The networks of an installation', () => {
-  it('have the provider and the socket of the plugin that gets the address, with field names in any case', async () => {
+  it('The networks of an installation have the provider and the socket of the plugin that gets the address, with field names in any case', async () => {
     const ipam = { type: 'kube-ovn', provider: 'lan.default', server_socket: '/run/a.sock' };
     const inAnyCase = { Type: 'kube-ovn', PROVIDER: 'lan.default', Server_Socket: '/run/a.sock' };
     for (const config of [
@@ -25,7 +25,7 @@ describe('The networks of an installation', () => {
     ]);
   });
 
-  it('leave those of other plugins out, and name what no plugin can read', async () => {
+  it('The networks of an installation leave those of other plugins out, and name what no plugin can read', async () => {
     expect(await read('')).to.deep.equal([]);
     expect(await read('{"type":"macvlan","ipam":{"type":"host-local"}}')).to.deep.equal([]);
     expect(await read('{"type":"kube-ovn"}', true)).to.deep.equal([]);

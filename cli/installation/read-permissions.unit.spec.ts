@@ -32,7 +32,7 @@ const missing = async (...args: Parameters<typeof reading>): Promise<string[]> =
   (await reading(...args)).flatMap((each) => each.missing.map((what) => `${each.role}: ${what}`));
 
 describe('Permissions of an installation', () => {
-  it('are complete with the roles of deploy/rbac.yaml', async () => {
+  it('Permissions of an installation are complete with the roles of deploy/rbac.yaml', async () => {
     expect(await missing((role) => role)).to.deep.equal([]);
   });
 
@@ -50,7 +50,7 @@ describe('Permissions of an installation', () => {
   /** Roles that doctor does not look at: one is optional, one is in the namespace of Kube-OVN. */
   const otherRoles = ['ClusterRole ipledger-node-agent-ovn', 'Role ipledger-kube-ovn-lease'];
 
-  it('are the roles of deploy/rbac.yaml, and of the pod-watcher each rule that is not optional', () => {
+  it('Permissions of an installation are the roles of deploy/rbac.yaml, and of the pod-watcher each rule that is not optional', () => {
     const found = manifests.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
     const nameOf = ({ name, isClusterRole }: (typeof roles)[number]): string =>
       `${isClusterRole ? 'ClusterRole' : 'Role'} ${name}`;
@@ -73,7 +73,7 @@ describe('Permissions of an installation', () => {
     expect([...new Set(permitted)].toSorted()).to.deep.equal([...new Set(needed)].toSorted());
   });
 
-  it('name a role that is missing, and one that is not bound', async () => {
+  it('Permissions of an installation name a role that is missing, and one that is not bound', async () => {
     expect(await missing((role) => (role.kind === 'ClusterRole' ? undefined : role))).to.deep.equal([
       'ClusterRole ipledger-pod-watcher: the ClusterRole',
     ]);
@@ -83,7 +83,7 @@ describe('Permissions of an installation', () => {
     ]);
   });
 
-  it('name the verbs that a role lost, and those of the group beside Kube-OVN', async () => {
+  it('Permissions of an installation name the verbs that a role lost, and those of the group beside Kube-OVN', async () => {
     const withoutPatch = (role: Manifest): Manifest =>
       JSON.parse(JSON.stringify(role).replaceAll(',"patch"]', ']').replaceAll('["patch"]', '[]')) as Manifest;
     expect(await missing(withoutPatch)).to.include('ClusterRole ipledger-pod-watcher: patch of pods');
@@ -92,7 +92,7 @@ describe('Permissions of an installation', () => {
     );
   });
 
-  it('are complete with a role that permits everything', async () => {
+  it('Permissions of an installation are complete with a role that permits everything', async () => {
     const all = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
     expect(await missing((role) => ('rules' in role ? { ...role, rules: [all] } : role))).to.deep.equal([]);
   });

@@ -35,13 +35,13 @@ async function find(events: UntypedJson[], pods: UntypedJson[]) {
 }
 
 describe('Sandboxes that cannot be created', () => {
-  it('are those of Pods that still wait, with the newest error', async () => {
+  it('Sandboxes that cannot be created are those of Pods that still wait, with the newest error', async () => {
     const { paths, found } = await find([eventOf('web', 3, 'earlier'), eventOf('web', 1)], [podOf('web')]);
     expect(paths[0]).to.equal('/api/v1/events?fieldSelector=reason%3DFailedCreatePodSandBox');
     expect(found).to.deep.equal([{ pod: 'default/web', node: 'node-1', message: failure }]);
   });
 
-  it('are none of old Events, of Pods that run, were deleted or made again, and of Pods without such a network', async () => {
+  it('Sandboxes that cannot be created are none of old Events, of Pods that run, were deleted or made again, and of Pods without such a network', async () => {
     const again = podOf('again');
     const pods = [podOf('runs', 'Running'), podOf('plain', 'Pending', {}), podOf('old')];
     const others = [...pods, { ...again, metadata: { ...again.metadata, uid: 'other' } }];
@@ -55,7 +55,7 @@ describe('Sandboxes that cannot be created', () => {
     expect((await find(events, others)).found).to.deep.equal([]);
   });
 
-  it('are limited: the newest Pods are looked at', async () => {
+  it('Sandboxes that cannot be created are limited: the newest Pods are looked at', async () => {
     const names = Array.from({ length: 500 }, (_, index) => `p-${index}`);
     const { paths, found } = await find(
       names.map((name, index) => eventOf(name, index / 100)),

@@ -10,7 +10,7 @@ const eventOf = (name: string, reason: string, at: object, message = reason) => 
 });
 
 describe('Warnings of an installation', () => {
-  it('are the newest Event of each object and reason, of the namespace of ipledger only', async () => {
+  it('Warnings of an installation are the newest Event of each object and reason, of the namespace of ipledger only', async () => {
     const paths: string[] = [];
     const items = [
       eventOf('a', 'BackOff', { lastTimestamp: '2026-01-31T07:00:00Z' }, 'new'),
@@ -31,7 +31,7 @@ describe('Warnings of an installation', () => {
     ]);
   });
 
-  it('are limited to the newest', async () => {
+  it('Warnings of an installation are limited to the newest', async () => {
     const items = Array.from({ length: 2_000 }, (_, index) =>
       eventOf(`p-${index}`, 'BackOff', { lastTimestamp: new Date(index * 1_000).toISOString() }, 'x'.repeat(2_000)),
     );

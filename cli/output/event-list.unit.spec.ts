@@ -17,7 +17,7 @@ async function writePages(output: OutputFormat, ...pages: readonly (readonly Eve
 describe('The event list', () => {
   const documentOf = (list: readonly Event[]) => ({ events: list, position, more: false });
 
-  it('is one JSON document, for any number of events', async () => {
+  it('The event list is one JSON document, for any number of events', async () => {
     expect(await writePages('json', events.slice(0, 2), [], events.slice(2))).to.equal(
       `${JSON.stringify(documentOf(events), null, 2)}\n`,
     );
@@ -28,7 +28,7 @@ describe('The event list', () => {
       expect(await writePages('json', ...pages)).to.equal(`${JSON.stringify(documentOf([]), null, 2)}\n`);
   });
 
-  it('is one YAML document, which YAML 1.1 readers parse alike', async () => {
+  it('The event list is one YAML document, which YAML 1.1 readers parse alike', async () => {
     const addressQuarantined = { seenMac: '52:54:00:12:34:56', seenAt: 'on', reason: 'one\n# two: "three"' };
     const seen = { ...events[0], type: 'AddressQuarantined', at: at(3), addressQuarantined } as Event;
     for (const version of ['1.1', '1.2'] as const) {
@@ -39,7 +39,7 @@ describe('The event list', () => {
     }
   });
 
-  it('has one CSV header, also without events', async () => {
+  it('The event list has one CSV header, also without events', async () => {
     expect(await writePages('csv')).to.equal('seq,time,event,address,pod,detail,subnet,uid,provider,actor,command\r\n');
     const rows = (await writePages('csv', events.slice(0, 2), [], events.slice(2))).split('\r\n');
     expect(rows.map((row) => row.split(',')[0])).to.deep.equal(['seq', '40', '31', '30', '7', '5', '']);

@@ -6,11 +6,11 @@ const compare = (nodeSwitch: NodeSwitch, bindings = [sandboxBinding], allocation
   compareNodeSwitch({ allocations, bindings }, nodeSwitch);
 
 describe('The switch of a node', () => {
-  it('agrees with the ledger if each container with a binding has its port', () => {
+  it('The switch of a node agrees with the ledger if each container with a binding has its port', () => {
     expect(compare(nodeSwitchWith(nodeInterface))).to.deep.equal([]);
   });
 
-  it('lacks the port of a container with a binding', () => {
+  it('The switch of a node lacks the port of a container with a binding', () => {
     expect(compare(nodeSwitchWith())).to.deep.equal([
       {
         kind: 'OVS port missing',
@@ -22,7 +22,7 @@ describe('The switch of a node', () => {
     ]);
   });
 
-  it('has a port too many if its container has no binding, also if another container of the Pod has a binding', () => {
+  it('The switch of a node has a port too many if its container has no binding, also if another container of the Pod has a binding', () => {
     const earlier = { ...nodeInterface, name: 'deadbeef_net1_h', containerId: 'deadbeefdeadbeef' };
     expect(compare(nodeSwitchWith(nodeInterface, earlier))).to.deep.equal([
       {
@@ -35,7 +35,7 @@ describe('The switch of a node', () => {
     ]);
   });
 
-  it('is compared with the bindings of its node and of OVN networks only', () => {
+  it('The switch of a node is compared with the bindings of its node and of OVN networks only', () => {
     const { attachment, binding } = sandboxBinding;
     if (!attachment || !binding) throw new Error('the fixture has no binding');
     const elsewhere = { ...sandboxBinding, binding: { ...binding, node: 'node-2' } };
@@ -43,7 +43,7 @@ describe('The switch of a node', () => {
     expect(compare(nodeSwitchWith(), [elsewhere, macvlan])).to.deep.equal([]);
   });
 
-  it('may keep or lack the port of a released address, until CNI DEL', () => {
+  it('The switch of a node may keep or lack the port of a released address, until CNI DEL', () => {
     expect(compare(nodeSwitchWith(), [sandboxBinding], [])).to.deep.equal([]);
     expect(compare(nodeSwitchWith(nodeInterface), [sandboxBinding], [])).to.deep.equal([]);
   });

@@ -10,18 +10,18 @@ const describeDrift = (northbound: Northbound, allocations = [allocation]): stri
   );
 
 describe('The northbound database of OVN', () => {
-  it('agrees with the ledger if it has the switch of each OVN Subnet and the port of each allocation', () => {
+  it('The northbound database of OVN agrees with the ledger if it has the switch of each OVN Subnet and the port of each allocation', () => {
     expect(describeDrift(northboundWith(portWith()))).to.deep.equal([]);
   });
 
-  it('agrees with the ledger in any order of addresses and nodes, and any case of the MAC', () => {
+  it('The northbound database of OVN agrees with the ledger in any order of addresses and nodes, and any case of the MAC', () => {
     const other = { ...allocation.bindings[0], node: 'node-2' } as (typeof allocation.bindings)[number];
     const migrating = { ...allocation, bindings: [...allocation.bindings, other] };
     const port = portWith({ addresses: ['02:00:00:00:00:0A fd00::2 10.0.0.2'], requestedChassis: 'node-2,node-1' });
     expect(describeDrift(northboundWith(port), [migrating])).to.deep.equal([]);
   });
 
-  it('has the node of the Pod as requested-chassis before the first binding', () => {
+  it('The northbound database of OVN has the node of the Pod as requested-chassis before the first binding', () => {
     const unbound = { ...allocation, bindings: [] };
     expect(describeDrift(northboundWith(portWith()), [unbound])).to.deep.equal([]);
     const earlier = { ...allocation.bindings[0], node: 'node-9', at: '2026-01-31T07:00:00.000Z' };
@@ -34,14 +34,14 @@ describe('The northbound database of OVN', () => {
     ]);
   });
 
-  it('has a difference for a missing switch and for a missing port', () => {
+  it('The northbound database of OVN has a difference for a missing switch and for a missing port', () => {
     expect(describeDrift({ switches: [], ports: [] })).to.deep.equal([
       'OVN switch missing: switch net: it does not exist; the ledger has subnet net',
       `OVN port missing: port ${portName}: it does not exist; the ledger has 02:00:00:00:00:0a 10.0.0.2 fd00::2 of subnet net for Pod default/web`,
     ]);
   });
 
-  it('has a difference for each field of a port that the ledger contradicts', () => {
+  it('The northbound database of OVN has a difference for each field of a port that the ledger contradicts', () => {
     const port = portWith({ switch: 'other', addresses: ['02:00:00:00:00:0a 10.0.0.9'], requestedChassis: 'node-2' });
     expect(describeDrift(northboundWith(port))).to.deep.equal([
       `OVN port differs: port ${portName}: its switch is other; the ledger has net`,
@@ -50,7 +50,7 @@ describe('The northbound database of OVN', () => {
     ]);
   });
 
-  it('has a port too many if ipledger owns a port without an allocation', () => {
+  it('The northbound database of OVN has a port too many if ipledger owns a port without an allocation', () => {
     const ports = [
       portWith(),
       portWith({ name: 'gone.default.net.default.ovn' }),
@@ -62,7 +62,7 @@ describe('The northbound database of OVN', () => {
     ]);
   });
 
-  it('has a conflict if another program owns a row with our name', () => {
+  it('The northbound database of OVN has a conflict if another program owns a row with our name', () => {
     const northbound = { switches: [{ name: 'net', isOurs: false }], ports: [portWith({ isOurs: false })] };
     expect(describeDrift(northbound)).to.deep.equal([
       'OVN name conflict: switch net: another program owns it; the ledger has subnet net',
@@ -70,7 +70,7 @@ describe('The northbound database of OVN', () => {
     ]);
   });
 
-  it('has no port for an allocation of another network', () => {
+  it('The northbound database of OVN has no port for an allocation of another network', () => {
     const macvlan = {
       ...allocation,
       attachment: { namespace: 'default', pod: 'web', provider: 'lan.default', ordinal: 0 },
@@ -78,7 +78,7 @@ describe('The northbound database of OVN', () => {
     expect(describeDrift(northboundWith(), [macvlan])).to.deep.equal([]);
   });
 
-  it('has a command for each difference', () => {
+  it('The northbound database of OVN has a command for each difference', () => {
     for (const { remedy } of compareNorthbound(
       { allocations: [allocation], subnets },
       { switches: [], ports: [] },

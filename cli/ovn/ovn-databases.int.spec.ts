@@ -82,7 +82,7 @@ describe('The databases that the command line reads', function () {
   });
   after(() => run?.end());
 
-  it('have switches and ports, and which of them are ours', async () => {
+  it('The databases that the command line reads have switches and ports, and which of them are ours', async () => {
     const state = await readNorthbound({ ovnNb: northbound.unix }, undefined, run.signal);
     expect(state?.switches).to.have.deep.members([
       { name: 'net', isOurs: true },
@@ -101,25 +101,25 @@ describe('The databases that the command line reads', function () {
     ]);
   });
 
-  it('have rows of another ledger that are not ours', async () => {
+  it('The databases that the command line reads have rows of another ledger that are not ours', async () => {
     const own = await readNorthbound({ ovnNb: northbound.unix }, 'ledger-1', run.signal);
     const other = await readNorthbound({ ovnNb: northbound.unix }, 'ledger-2', run.signal);
     expect(own?.ports[0]?.isOurs).to.equal(true);
     expect(other?.ports[0]?.isOurs).to.equal(false);
   });
 
-  it('have the interfaces of node agents, and the names of the node', async () => {
+  it('The databases that the command line reads have the interfaces of node agents, and the names of the node', async () => {
     const state = await readNodeSwitch({ ovsDb: node.unix }, run.signal);
     expect([...(state?.nodeNames ?? [])]).to.deep.equal(['node-1']);
     expect(state?.interfaces).to.deep.equal([{ name: 'a', port: 'p', containerId: 'c1', pod: 'default/web' }]);
   });
 
-  it('are not read without the option', async () => {
+  it('The databases that the command line reads are not read without the option', async () => {
     expect(await readNorthbound({}, undefined, run.signal)).to.equal(undefined);
     expect(await readNodeSwitch({ ovsDb: '' }, run.signal)).to.equal(undefined);
   });
 
-  it('fail with the option and the reason when they cannot be read', async () => {
+  it('The databases that the command line reads fail with the option and the reason when they cannot be read', async () => {
     const failure = async (promise: Promise<unknown>): Promise<string> =>
       promise.then(
         () => '',

@@ -29,23 +29,23 @@ describe('Confirmation', () => {
     readonly signal?: AbortSignal;
   }
 
-  it('prints the changes and accepts y or yes', async () => {
+  it('Confirmation prints the changes and accepts y or yes', async () => {
     for (const typed of ['y\n', 'yes\n', ' Y \n', 'y'])
       expect(await runConfirm({ typed })).to.deep.equal({ printed: 'a ends\nb ends\nSure? [y/N] ', result: 'yes' });
   });
 
-  it('rejects any other answer and the end of the input', async () => {
+  it('Confirmation rejects any other answer and the end of the input', async () => {
     for (const typed of ['n\n', '\n', 'yeah right\n', '', 'no\ny\n']) {
       const { result } = await runConfirm({ typed });
       expect(result).to.be.instanceOf(CliError).and.include({ message: 'nothing was changed', exitStatus: 1 });
     }
   });
 
-  it('prints nothing with --yes', async () => {
+  it('Confirmation prints nothing with --yes', async () => {
     expect(await runConfirm({ yes: true, isTTY: false })).to.deep.equal({ printed: '', result: 'yes' });
   });
 
-  it('fails without a terminal, and does not read the input', async () => {
+  it('Confirmation fails without a terminal, and does not read the input', async () => {
     const { printed, result } = await runConfirm({ typed: 'y\n', isTTY: false });
     expect(printed).to.equal('');
     expect(result).to.be.instanceOf(CliError).and.include({ exitStatus: 2 });
@@ -54,7 +54,7 @@ describe('Confirmation', () => {
     );
   });
 
-  it('ends on Ctrl-C', async () => {
+  it('Confirmation ends on Ctrl-C', async () => {
     const { result } = await runConfirm({ signal: AbortSignal.abort() });
     expect(result).to.be.instanceOf(IpledgerError).and.include({ code: 'CANCELLED' });
   });

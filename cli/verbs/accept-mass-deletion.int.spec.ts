@@ -56,7 +56,7 @@ describe('ipledger accept-mass-deletion', () => {
   const accepted = (): unknown =>
     JSON.parse(patches[0]?.metadata.annotations['ipledger.io/accepted-mass-deletion'] ?? '{}');
 
-  it('accepts as many missing Pods and Nodes as are halted', async () => {
+  it('ipledger accept-mass-deletion accepts as many missing Pods and Nodes as are halted', async () => {
     const { status, stdout } = await run('--yes');
     expect(status).to.equal(0);
     expect(stdout).to.match(/^ACCEPTED +MISSING\nPods of all namespaces +40\nPods of namespace noisy +30\nNodes +6\n$/);
@@ -66,7 +66,7 @@ describe('ipledger accept-mass-deletion', () => {
     expect(rest).to.deep.equal({ pods: { '*': 40, noisy: 30 }, nodes: 6, reason: 'cleaned up' });
   });
 
-  it('keeps an earlier acceptance that no pod-watcher has used up', async () => {
+  it('ipledger accept-mass-deletion keeps an earlier acceptance that no pod-watcher has used up', async () => {
     const earlier = { id: 'one', pods: { team: 25, noisy: 20 }, nodes: 7, reason: 'moved' };
     for (const [usedAcceptance, expected] of [
       ['', { pods: { noisy: 30, team: 25 }, nodes: 7, reason: 'cleaned up; earlier: moved' }],
@@ -84,7 +84,7 @@ describe('ipledger accept-mass-deletion', () => {
     }
   });
 
-  it('accepts the Pods of the named namespaces only', async () => {
+  it('ipledger accept-mass-deletion accepts the Pods of the named namespaces only', async () => {
     expect((await run('--yes', 'noisy')).status).to.equal(0);
     expect(accepted()).to.include({ nodes: 0 }).and.to.have.property('pods').that.deep.equals({ noisy: 30 });
     const other = await run('--yes', 'quiet');
@@ -92,7 +92,7 @@ describe('ipledger accept-mass-deletion', () => {
     expect(other.stderr).to.contain('namespace quiet is not halted by itself');
   });
 
-  it('changes nothing without a confirmation, a halt, a Lease or a reason', async () => {
+  it('ipledger accept-mass-deletion changes nothing without a confirmation, a halt, a Lease or a reason', async () => {
     expect((await run()).stderr).to.contain(
       '40 missing Pods of all namespaces will count as deleted; 30 missing Pods of namespace noisy will count as deleted',
     );

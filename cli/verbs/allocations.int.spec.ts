@@ -28,7 +28,7 @@ const dualStack: MessageInput<Allocation> = {
 };
 
 describe('ipledger allocations', () => {
-  it('lists the current allocations', async () => {
+  it('ipledger allocations lists the current allocations', async () => {
     const list = () => ({ position, allocations: [allocation, dualStack] });
     const { status, stdout, stderr } = await runWithFakeAllocator({ list }, 'allocations');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -42,7 +42,7 @@ describe('ipledger allocations', () => {
     );
   });
 
-  it('reads all pages', async () => {
+  it('ipledger allocations reads all pages', async () => {
     const pages = new Map([
       ['', { position, allocations: [{ ...allocation, seq: 1 }], nextPageToken: 'second' }],
       ['second', { position, allocations: [{ ...allocation, seq: 2 }], nextPageToken: 'third' }],
@@ -57,7 +57,7 @@ describe('ipledger allocations', () => {
     expect(json).to.have.all.keys('position', 'allocations');
   });
 
-  it('sends the filter of its options, and exits with 4 if nothing matches', async () => {
+  it('ipledger allocations sends the filter of its options, and exits with 4 if nothing matches', async () => {
     let received: ListAllocationsRequest | undefined;
     const list = (request: ListAllocationsRequest) => {
       received = request;

@@ -151,7 +151,7 @@ describe('ipledger check', function () {
     return runProgram(['check', ...args], { IPLEDGER_ENDPOINT: allocator.endpoint, KUBECONFIG: kubeconfig, ...env });
   }
 
-  it('exits with 0 if the first read has no disagreement', async () => {
+  it('ipledger check exits with 0 if the first read has no disagreement', async () => {
     const result = await check();
     expect(result).to.deep.equal({
       status: 0,
@@ -174,7 +174,7 @@ describe('ipledger check', function () {
     ]);
   });
 
-  it('reads the objects of ipledger’s own group on a cluster that serves the group, unless the environment forbids it', async () => {
+  it('ipledger check reads the objects of ipledger’s own group on a cluster that serves the group, unless the environment forbids it', async () => {
     listed['/apis/ipam.ipledger.io/v1'] = () => [];
     const groupsWith = async (env: Record<string, string>): Promise<ReadonlySet<string>> => {
       requests = [];
@@ -186,14 +186,14 @@ describe('ipledger check', function () {
     expect([...(await groupsWith({ IPLEDGER_BESIDE_KUBE_OVN: 'false' }))]).to.deep.equal(['kubeovn.io']);
   });
 
-  it('exits with 2 for a ledger without events, because nothing can be compared', async () => {
+  it('ipledger check exits with 2 for a ledger without events, because nothing can be compared', async () => {
     position = {};
     const { status, stdout, stderr } = await check();
     expect([status, stdout]).to.deep.equal([2, '']);
     expect(stderr).to.match(/^ipledger: the comparison failed: there is no event in the ledger of /);
   });
 
-  it('exits with 1 and a line with a remedy for each disagreement', async () => {
+  it('ipledger check exits with 1 and a line with a remedy for each disagreement', async () => {
     const second = { ...pod('10.0.0.9'), metadata: { ...pod('').metadata, name: 'second', uid: 'uid-second' } };
     listed['pods'] = () => [pod('10.0.0.3'), second];
     const { status, stdout } = await check();
@@ -207,7 +207,7 @@ describe('ipledger check', function () {
     ]);
   });
 
-  it('leaves out a difference that the second read does not show', async () => {
+  it('ipledger check leaves out a difference that the second read does not show', async () => {
     let reads = 0;
     listed['pods'] = () => (reads++ === 0 ? [] : [pod('10.0.0.2')]);
     expect(await check()).to.deep.equal({
@@ -217,7 +217,7 @@ describe('ipledger check', function () {
     });
   });
 
-  it('reports every key that differs from the log with --keys', async () => {
+  it('ipledger check reports every key that differs from the log with --keys', async () => {
     const findings = [
       { key: '/ipledger/v1/addr/lan/10.0.0.2', what: 'the log implies another value', expected: '{"last": 7}' },
       { key: '/ipledger/v1/log/0000000000000007', what: 'it is not an event' },
@@ -239,7 +239,7 @@ describe('ipledger check', function () {
     expect(await check('--keys')).to.include({ status: 2, stdout: '' });
   });
 
-  it('exits with 0 for an address that a binding holds, and reports it on stderr', async () => {
+  it('ipledger check exits with 0 for an address that a binding holds, and reports it on stderr', async () => {
     const binding = { containerId: 'c0ffee', interface: 'net1', node: 'node-1', at: '2026-01-31T08:00:00.000Z' };
     lingeringBindings = [{ attachment, subnet: 'lan', addresses: ['10.0.0.8'], binding }];
     const result = await check();
@@ -250,7 +250,7 @@ describe('ipledger check', function () {
     );
   });
 
-  it('reports the fenced addresses of all replicas that answer', async () => {
+  it('ipledger check reports the fenced addresses of all replicas that answer', async () => {
     const fenced = [{ ...subnets[0], fenced: ['10.0.0.2'] }];
     await using other = await startTestServer([
       SubnetsService,
@@ -261,7 +261,7 @@ describe('ipledger check', function () {
     expect(stdout).to.match(/^fenced +10.0.0.2 of subnet lan +another etcd client changed its key/m);
   });
 
-  it('prints JSON', async () => {
+  it('ipledger check prints JSON', async () => {
     listed['ips'] = () => [];
     const { status, stdout } = await check('-o', 'json');
     expect(status).to.equal(1);
@@ -277,7 +277,7 @@ describe('ipledger check', function () {
     expect(disagreements[0]).to.have.all.keys('kind', 'where', 'what', 'remedy');
   });
 
-  it('prints a row of CSV for each disagreement', async () => {
+  it('ipledger check prints a row of CSV for each disagreement', async () => {
     listed['ips'] = () => [];
     const { status, stdout } = await check('-o', 'csv');
     expect(status).to.equal(1);
@@ -287,14 +287,14 @@ describe('ipledger check', function () {
   });
 
   describe('exits with 2 and the reason', () => {
-    it('exits with 2 and the reason without an allocator', async () => {
+    it('ipledger check exits with 2 and the reason without an allocator', async () => {
       await allocator[Symbol.asyncDispose]();
       const { status, stdout, stderr } = await check();
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(/^ipledger: the comparison failed: cannot reach the allocator at 127.0.0.1:\d+ /);
     });
 
-    it('exits with 2 and the reason without permission', async () => {
+    it('ipledger check exits with 2 and the reason without permission', async () => {
       listed['ips'] = () => 403;
       const { status, stdout, stderr } = await check();
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
@@ -303,7 +303,7 @@ describe('ipledger check', function () {
       );
     });
 
-    it('exits with 2 and the reason without a kubeconfig', async () => {
+    it('ipledger check exits with 2 and the reason without a kubeconfig', async () => {
       const result = await runProgram(['check'], {
         IPLEDGER_ENDPOINT: allocator.endpoint,
         KUBECONFIG: join(folder, 'nowhere'),

@@ -9,7 +9,7 @@ describe('ipledger checkpoint-key', () => {
   before(() => void (folder = mkdtempSync(join(tmpdir(), 'ipledger-checkpoint-key-'))));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('writes a key that only its owner can read, and prints the verifier key', async () => {
+  it('ipledger checkpoint-key writes a key that only its owner can read, and prints the verifier key', async () => {
     const file = join(folder, 'first.key');
     const { status, stdout, stderr } = await runProgram(['checkpoint-key', file, '--name', 'example.com/ipledger']);
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -19,7 +19,7 @@ describe('ipledger checkpoint-key', () => {
     expect(readFileSync(file, 'utf8')).to.match(/^PRIVATE\+KEY\+example\.com\/ipledger\+/);
   });
 
-  it('does not overwrite a key', async () => {
+  it('ipledger checkpoint-key does not overwrite a key', async () => {
     const file = join(folder, 'second.key');
     await runProgram(['checkpoint-key', file]);
     const key = readFileSync(file, 'utf8');

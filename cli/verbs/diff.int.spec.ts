@@ -9,7 +9,7 @@ const history = () => ({ position, events: [] });
 describe('ipledger diff', () => {
   const range = { from: { ...position, seq: 3 }, to: position, fromAt: at(3), toAt: at(42) };
 
-  it('lists changed subnets, pools and addresses', async () => {
+  it('ipledger diff lists changed subnets, pools and addresses', async () => {
     let received: DiffRequest | undefined;
     const diff = (request: DiffRequest) => {
       received = request;
@@ -44,7 +44,7 @@ describe('ipledger diff', () => {
     expect(received).to.deep.equal({ from: { seq: 3, at: '' }, to: { seq: 0, at: at(42) }, subnet: '' });
   });
 
-  it('lists only the changed fields of a configuration', async () => {
+  it('ipledger diff lists only the changed fields of a configuration', async () => {
     const spec = { cidrBlock: '10.0.0.0/24', provider: 'tiny.default', gateway: '10.0.0.1' };
     const subnets = [
       { name: 'deleted', before: spec },
@@ -68,7 +68,7 @@ describe('ipledger diff', () => {
     ]);
   });
 
-  it('reports a lost period that contains one of the times', async () => {
+  it('ipledger diff reports a lost period that contains one of the times', async () => {
     const diff = () => [{ ...range, to: { ...position, seq: 7 }, toAt: at(7) }];
     const { stdout } = await runWithFakeAllocator(
       { diff, history: restoredHistory },
@@ -81,7 +81,7 @@ describe('ipledger diff', () => {
     expect(stdout).to.match(new RegExp(`^from: .*\nto: .*\n${lostPeriodLine}$`));
   });
 
-  it('exits with 4 without differences', async () => {
+  it('ipledger diff exits with 4 without differences', async () => {
     const { status, stderr } = await runWithFakeAllocator({ diff: () => [range] }, 'diff', '--from', '3');
     expect({ status, stderr }).to.deep.equal({ status: 4, stderr: 'no differences\n' });
   });

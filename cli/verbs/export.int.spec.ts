@@ -5,7 +5,7 @@ import { startFakeAllocator } from '../testing/fake-allocator.ts';
 import { position } from '../testing/address-events.fixture.ts';
 
 describe('ipledger export', () => {
-  it('exits with 130 on Ctrl-C, unlike a complete export', async () => {
+  it('ipledger export exits with 130 on Ctrl-C, unlike a complete export', async () => {
     await using server = await startFakeAllocator({
       export: () => [{ position, lines: ['{"seq":1}'] }],
       keepsStreamsOpen: true,

@@ -48,7 +48,7 @@ const readPage = ({ pageSize, pageToken }: HistoryRequest): MessageInput<History
 };
 
 describe('The output of ipledger history', () => {
-  it('lists the events of an address, newest first', async () => {
+  it('The output of ipledger history lists the events of an address, newest first', async () => {
     const { status, stdout, stderr } = await runWithFakeAllocator({ history: readPage }, 'history', '172.17.0.11');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout).to.equal(
@@ -64,7 +64,7 @@ describe('The output of ipledger history', () => {
     );
   });
 
-  it('has more columns with -o wide', async () => {
+  it('The output of ipledger history has more columns with -o wide', async () => {
     const { stdout } = await runWithFakeAllocator(
       { history: readPage },
       'history',
@@ -93,7 +93,7 @@ describe('The output of ipledger history', () => {
     ]);
   });
 
-  it('has all columns, and times in UTC, with -o csv', async () => {
+  it('The output of ipledger history has all columns, and times in UTC, with -o csv', async () => {
     const evidence = 'a "b", c';
     const released = { ...events[0], addressReleased: { ...samplepod, evidence } };
     const { stdout } = await runWithFakeAllocator(
@@ -109,7 +109,7 @@ describe('The output of ipledger history', () => {
     );
   });
 
-  it('describes reservations, quarantines and deleted claims', async () => {
+  it('The output of ipledger history describes reservations, quarantines and deleted claims', async () => {
     const ofAddress: MessageInput<Event>[] = [
       { type: 'QuarantineLifted', quarantineLifted: { address: '172.17.0.11', reason: 'the printer moved' } },
       {
@@ -134,7 +134,7 @@ describe('The output of ipledger history', () => {
     expect(stdout).to.match(/ClaimsDropped +- +idle for long, 2 keys deleted +/);
   });
 
-  it('describes events about the ledger itself', async () => {
+  it('The output of ipledger history describes events about the ledger itself', async () => {
     const ofLedger: MessageInput<Event>[] = [
       { type: 'KeyRotated', keyRotated: { keyId: 'e709ebc9' } },
       { type: 'LedgerRestored', ledgerRestored: { epoch: 2, seq: 41, lostSeq: 57, reason: 'a backup' } },
@@ -152,7 +152,7 @@ describe('The output of ipledger history', () => {
     expect(stdout).to.contain('events 1 to 20 are in folder /archive');
   });
 
-  it('has only the events of one subnet with --subnet', async () => {
+  it('The output of ipledger history has only the events of one subnet with --subnet', async () => {
     let received: HistoryRequest | undefined;
     const history = (request: HistoryRequest) => {
       received = request;
@@ -162,7 +162,7 @@ describe('The output of ipledger history', () => {
     expect(received).to.include({ address: '172.17.0.11', subnet: 'macvlan', pageSize: 100 });
   });
 
-  it('ends at --limit, and reports that older events are left out', async () => {
+  it('The output of ipledger history ends at --limit, and reports that older events are left out', async () => {
     const { stdout, stderr } = await runWithFakeAllocator(
       { history: readPage },
       'history',
@@ -185,7 +185,7 @@ describe('The output of ipledger history', () => {
     expect(json.stderr).to.equal('');
   });
 
-  it('has the field names of the API with -o json', async () => {
+  it('The output of ipledger history has the field names of the API with -o json', async () => {
     const { stdout } = await runWithFakeAllocator({ history: readPage }, 'history', '172.17.0.11', '-o', 'json');
     const json = JSON.parse(stdout) as HistoryReply;
     expect(json).to.include({ more: false }).and.to.have.all.keys('position', 'events', 'more');
@@ -193,14 +193,14 @@ describe('The output of ipledger history', () => {
     expect(json.events[0]?.addressReleased?.cause).to.equal('RELEASE_CAUSE_GARBAGE_COLLECTED');
   });
 
-  it('has a row for an event of an unknown type', async () => {
+  it('The output of ipledger history has a row for an event of an unknown type', async () => {
     const history = () => ({ position, events: [{ seq: 3, type: 'AddressBlessed', at: at(3) }] });
     const { status, stdout } = await runWithFakeAllocator({ history }, 'history', '172.17.0.11');
     expect(status).to.equal(0);
     expect(stdout).to.match(/^3 +\S+ \S+ +AddressBlessed +- +- +-$/m);
   });
 
-  it('escapes control characters, so that each row is one line', async () => {
+  it('The output of ipledger history escapes control characters, so that each row is one line', async () => {
     const evidence = 'line one\nline two\u001B[2J\u202Etxt';
     const released = { type: 'AddressReleased', addressReleased: { ...samplepod, evidence } };
     const { stdout } = await runWithFakeAllocator(

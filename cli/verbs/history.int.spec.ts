@@ -21,7 +21,7 @@ describe('ipledger history', () => {
     return request;
   };
 
-  it('requests the events of a Pod, a subnet, a node, an owner or a period', async () => {
+  it('ipledger history requests the events of a Pod, a subnet, a node, an owner or a period', async () => {
     expect(await sentRequest('pod', 'default/web-0')).to.include({ namespace: 'default', pod: 'web-0', address: '' });
     expect(await sentRequest('subnet', 'macvlan')).to.include({ subnet: 'macvlan', pod: '' });
     expect(await sentRequest('node', 'node-a')).to.include({ node: 'node-a' });
@@ -33,7 +33,7 @@ describe('ipledger history', () => {
     expect(await sentRequest('all', ...period)).to.include({ since: at(0), until: '2026-11-17T15:00:00.000Z' });
   });
 
-  it('continues after pages without events', async () => {
+  it('ipledger history continues after pages without events', async () => {
     const pages: Record<string, object> = {
       '': { position, events: [], nextPageToken: '20' },
       '20': { position, events: addressEvents.slice(0, 1), nextPageToken: '10' },
@@ -45,7 +45,7 @@ describe('ipledger history', () => {
     expect(stdout.split('\n').map((line) => line.split(/ +/)[0])).to.deep.equal(['SEQ', '40', '5', '']);
   });
 
-  it('recommends the read model once during a long search', async () => {
+  it('ipledger history recommends the read model once during a long search', async () => {
     const pages: Record<string, object> = {
       '': { position: { ...position, seq: 900_000 }, searchedDownToSeq: 880_001, nextPageToken: '880000' },
       '880000': { searchedDownToSeq: 600_001, nextPageToken: '600000' },
@@ -61,7 +61,7 @@ describe('ipledger history', () => {
     });
   });
 
-  it('prints the CSV header without events, and exits with 4', async () => {
+  it('ipledger history prints the CSV header without events, and exits with 4', async () => {
     const replies = { history: () => ({ position, events: [] }) };
     const { status, stdout } = await runWithFakeAllocator(replies, 'history', 'pod', 'default/none', '-o', 'csv');
     expect({ status, stdout }).to.deep.equal({
@@ -70,7 +70,7 @@ describe('ipledger history', () => {
     });
   });
 
-  it('exits with 4 without events', async () => {
+  it('ipledger history exits with 4 without events', async () => {
     const result = await runWithFakeAllocator(
       { history: () => ({ position, events: [] }) },
       'history',
@@ -80,7 +80,7 @@ describe('ipledger history', () => {
     expect(result).to.deep.equal({ status: 4, stdout: '', stderr: 'no event matches\n' });
   });
 
-  it('sends queries to the read model, except those for an address', async () => {
+  it('ipledger history sends queries to the read model, except those for an address', async () => {
     await using readModel = await startFakeAllocator({ history });
     const environment = { IPLEDGER_ENDPOINT: '127.0.0.1:1', IPLEDGER_READ_MODEL: readModel.endpoint };
     expect((await runProgram(['history', 'pod', 'default/web-0'], environment)).status).to.equal(0);
@@ -100,13 +100,13 @@ describe('ipledger history', () => {
     [['house', 'white'], 'history house white: use pod, subnet, node or owner'],
     [['all', '--since', 'then'], '"then" is not a time'],
   ] as const)
-    it(`exits with 2 for ${args.join(' ')}`, async () => {
+    it(`ipledger history exits with 2 for ${args.join(' ')}`, async () => {
       const { status, stderr } = await runWithFakeAllocator({ history }, 'history', ...args);
       expect(status).to.equal(2);
       expect(stderr).to.contain(message);
     });
 
-  it('exits with 4 for an address that was never used', async () => {
+  it('ipledger history exits with 4 for an address that was never used', async () => {
     const neverUsed = () => {
       throw new IpledgerError('ADDRESS_UNKNOWN', '172.17.0.99 was never used in any subnet');
     };

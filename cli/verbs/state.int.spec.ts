@@ -10,7 +10,7 @@ import { cleanEnvironment, ipledgerPath } from '../testing/run-cli.ts';
 const history = () => ({ position, events: [] });
 
 describe('ipledger state', () => {
-  it('lists the addresses in use at a time', async () => {
+  it('ipledger state lists the addresses in use at a time', async () => {
     const requests: StateAtRequest[] = [];
     const place = { position: { ...position, seq: 7 }, at: at(7) };
     const stateAt = (request: StateAtRequest) => {
@@ -47,7 +47,7 @@ describe('ipledger state', () => {
     expect(requests[1]?.pointInTime).to.deep.equal({ seq: 7, at: '' });
   });
 
-  it('reports a lost period that contains the time', async () => {
+  it('ipledger state reports a lost period that contains the time', async () => {
     const stateAt = () => [{ position: { ...position, seq: 7 }, at: at(7), records: [boundRecord] }];
     const replies = { stateAt, history: restoredHistory };
     const { stdout } = await runWithFakeAllocator(replies, 'state', '--at', '2026-11-17 14:20');
@@ -61,7 +61,7 @@ describe('ipledger state', () => {
     expect((await runWithFakeAllocator(replies, 'state', '--at', '7')).stdout).to.not.contain('lost');
   });
 
-  it('exits with 4 when no address was in use', async () => {
+  it('ipledger state exits with 4 when no address was in use', async () => {
     const stateAt = () => [{ position: { ...position, seq: 1 }, at: at(1) }];
     const result = await runWithFakeAllocator({ stateAt, history }, 'state', '--at', '2026-11-17 14:20');
     expect(result).to.deep.equal({
@@ -71,7 +71,7 @@ describe('ipledger state', () => {
     });
   });
 
-  it('rejects a time before the first event', async () => {
+  it('ipledger state rejects a time before the first event', async () => {
     const stateAt = () => [{ position: { epoch: 1, seq: 0, hash: '' } }];
     const getStatus = () => ({ position, oldestSeq: 1, oldestAt: at(1) });
     expect(await runWithFakeAllocator({ stateAt, getStatus }, 'state', '--at', '2020-01-01')).to.deep.equal({
@@ -82,13 +82,13 @@ describe('ipledger state', () => {
     });
   });
 
-  it('reports that the subnet did not exist', async () => {
+  it('ipledger state reports that the subnet did not exist', async () => {
     const stateAt = () => [{ position, at: at(42) }];
     const { status, stderr } = await runWithFakeAllocator({ stateAt }, 'state', '--subnet', 'nosuch');
     expect({ status, stderr }).to.deep.equal({ status: 4, stderr: 'there was no subnet nosuch at that time\n' });
   });
 
-  it('prints no partial answer on Ctrl-C', async () => {
+  it('ipledger state prints no partial answer on Ctrl-C', async () => {
     const place = { position: { ...position, seq: 7 }, at: at(7) };
     const stateAt = function* () {
       yield { ...place, records: [boundRecord] };
@@ -102,7 +102,7 @@ describe('ipledger state', () => {
     expect(stdout).to.equal('');
   });
 
-  it('exits with 1 and the message of the allocator when it rejects the request', async () => {
+  it('ipledger state exits with 1 and the message of the allocator when it rejects the request', async () => {
     const stateAt = () => {
       throw new IpledgerError('POSITION_GONE', 'event 99 is beyond the ledger, whose last event is 42');
     };

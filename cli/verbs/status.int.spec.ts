@@ -15,7 +15,7 @@ const reply: MessageInput<GetStatusReply> = {
 const getStatus = () => reply;
 
 describe('ipledger status', () => {
-  it('prints the position of the ledger and its oldest event', async () => {
+  it('ipledger status prints the position of the ledger and its oldest event', async () => {
     const { status, stdout, stderr } = await runWithFakeAllocator({ getStatus }, 'status');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout).to.equal(
@@ -30,12 +30,12 @@ describe('ipledger status', () => {
     );
   });
 
-  it('prints exact times with -o wide', async () => {
+  it('ipledger status prints exact times with -o wide', async () => {
     const { stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'wide', '--utc');
     expect(stdout).to.contain('history since: event 1001, 2026-11-17 14:01:00.000Z\n');
   });
 
-  it('reports a freeze with its time and its reporter', async () => {
+  it('ipledger status reports a freeze with its time and its reporter', async () => {
     const freeze = { reportedBy: 'ipledger://watcher', reportedAt: at(9), known: { epoch: 2, seq: 4800, hash: 'ab' } };
     const { stdout } = await runWithFakeAllocator({ getStatus: () => ({ ...reply, freeze }) }, 'status');
     expect(stdout).to.contain(
@@ -43,7 +43,7 @@ describe('ipledger status', () => {
     );
   });
 
-  it('prints first why nothing can be written, since when, and the remedy', async () => {
+  it('ipledger status prints first why nothing can be written, since when, and the remedy', async () => {
     const cannotWrite = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: at(9) };
     const replies = { getStatus: () => ({ ...reply, cannotWrite }) };
     expect((await runWithFakeAllocator(replies, 'status')).stdout).to.match(
@@ -52,7 +52,7 @@ describe('ipledger status', () => {
     expect((await runWithFakeAllocator(replies, 'status', '-o', 'csv')).stdout).to.match(/,etcd-full,,,\r\n$/);
   });
 
-  it('prints ledger time, and how far it is from the clock of this machine', async () => {
+  it('ipledger status prints ledger time, and how far it is from the clock of this machine', async () => {
     const printed = async (aheadMs: number): Promise<string> => {
       const ledgerTime = new Date(Date.now() + aheadMs).toISOString();
       return (await runWithFakeAllocator({ getStatus: () => ({ ...reply, ledgerTime }) }, 'status')).stdout;
@@ -61,7 +61,7 @@ describe('ipledger status', () => {
     expect(await printed(2.5 * 3_600_000)).to.match(/^ledger time: .*, 2 h (29|30) min ahead of the clock here: /m);
   });
 
-  it('prints how much of its quota etcd uses', async () => {
+  it('ipledger status prints how much of its quota etcd uses', async () => {
     const storage = { usedBytes: 2 ** 30, quotaBytes: 2 ** 31, daysLeft: 6 };
     const replies = { getStatus: () => ({ ...reply, storage }) };
     expect((await runWithFakeAllocator(replies, 'status')).stdout).to.contain(
@@ -72,7 +72,7 @@ describe('ipledger status', () => {
     );
   });
 
-  it('prints one row of CSV', async () => {
+  it('ipledger status prints one row of CSV', async () => {
     const { status, stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'csv');
     expect(status).to.equal(0);
     expect(stdout).to.equal(
@@ -81,7 +81,7 @@ describe('ipledger status', () => {
     );
   });
 
-  it('prints JSON with the field names of the API', async () => {
+  it('ipledger status prints JSON with the field names of the API', async () => {
     const { stdout } = await runWithFakeAllocator({ getStatus }, 'status', '-o', 'json');
     expect(JSON.parse(stdout)).to.include({ oldestSeq: 1_001, oldestAt: at(1), logStartSeq: 1_001 });
   });

@@ -26,7 +26,7 @@ const twoSubnets = (): MessageInput<ListSubnetsReply> => ({
 });
 
 describe('ipledger subnets', () => {
-  it('prints the usage of each subnet by family, and the position of the ledger', async () => {
+  it('ipledger subnets prints the usage of each subnet by family, and the position of the ledger', async () => {
     const { status, stdout, stderr } = await runWithFakeAllocator({ listSubnets: twoSubnets }, 'subnets');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout).to.equal(
@@ -42,7 +42,7 @@ describe('ipledger subnets', () => {
     );
   });
 
-  it('prints JSON and YAML with the field names of the API', async () => {
+  it('ipledger subnets prints JSON and YAML with the field names of the API', async () => {
     const json = JSON.parse(
       (await runWithFakeAllocator({ listSubnets: twoSubnets }, 'subnets', '-o', 'json')).stdout,
     ) as ListSubnetsReply;
@@ -54,14 +54,14 @@ describe('ipledger subnets', () => {
     ).to.deep.equal(json);
   });
 
-  it('reports on stderr that there are no subnets', async () => {
+  it('ipledger subnets reports on stderr that there are no subnets', async () => {
     const { status, stdout, stderr } = await runWithFakeAllocator({ listSubnets: () => ({ position }) }, 'subnets');
     expect(status).to.equal(0);
     expect(stdout).to.equal('ledger at epoch 1, seq 42, hash 5feceb66ffc8\n');
     expect(stderr).to.equal('no subnets\n');
   });
 
-  it('prints cooldown, binding timeout, the limit per namespace and the probe with -o wide', async () => {
+  it('ipledger subnets prints cooldown, binding timeout, the limit per namespace and the probe with -o wide', async () => {
     const spec = {
       cidrBlock: '10.0.0.0/24',
       provider: 'lan.default',

@@ -74,7 +74,7 @@ describe('ipledger unbind', () => {
     return { ...result, unbound: unbound.map(({ containerId }) => containerId), requests: unbound, nodes };
   }
 
-  it('ends those bindings of a node whose addresses were released or transferred, and records the reason', async () => {
+  it('ipledger unbind ends those bindings of a node whose addresses were released or transferred, and records the reason', async () => {
     const { status, stdout, unbound, requests, nodes } = await run('node-1', '--yes');
     expect({ status, stdout }).to.deep.equal({
       status: 0,
@@ -85,11 +85,11 @@ describe('ipledger unbind', () => {
     expect(requests[0]).to.include({ cause: 'UNBIND_CAUSE_GARBAGE_COLLECTED', evidence: 'powered off' });
   });
 
-  it('ends the bindings of one released address', async () => {
+  it('ipledger unbind ends the bindings of one released address', async () => {
     expect(await run('10.0.0.3', '--yes')).to.deep.include({ status: 0, unbound: ['container-ended'] });
   });
 
-  it('changes nothing for an address that a Pod holds, for an unknown node, or without confirmation', async () => {
+  it('ipledger unbind changes nothing for an address that a Pod holds, for an unknown node, or without confirmation', async () => {
     expect(await run('10.0.0.2', '--yes')).to.deep.include({
       status: 1,
       stderr: 'ipledger: 10.0.0.2 of subnet lan is not held by a container: it is bound\n',

@@ -38,21 +38,21 @@ describe('ipledger verify, with checkpoints', () => {
       verifier,
     ]);
 
-  it('names the number of compared checkpoints, and the last event that they prove', async () => {
+  it('ipledger verify, with checkpoints names the number of compared checkpoints, and the last event that they prove', async () => {
     const { status, stdout, stderr } = await verify('honest');
     expect([status, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.match(/^2 events, 1 checkpoint up to event 2 verified, up to [0-9a-f]{64}: no findings$/m);
   });
 
   for (const files of [['empty'], ['blank'], ['honest', 'empty']])
-    it(`reports a file without a checkpoint, because another program may have emptied it: ${files.join(', ')}`, async () => {
+    it(`ipledger verify, with checkpoints reports a file without a checkpoint, because another program may have emptied it: ${files.join(', ')}`, async () => {
       const { status, stdout } = await verify(...files);
       expect(status).to.equal(1);
       expect(stdout).to.match(/\/(?:empty|blank) +it contains no checkpoint/);
       expect(stdout).to.match(/: 1 finding$/m);
     });
 
-  it('reports a file without a checkpoint when an allocator verifies', async () => {
+  it('ipledger verify, with checkpoints reports a file without a checkpoint when an allocator verifies', async () => {
     const verified = { position: { epoch: 1, seq: 2, hash: 'ab' }, done: true, comparedKeys: 3, findings: [] };
     await using server = await startFakeAllocator({ verify: () => [verified] });
     const { status, stdout } = await runProgram(
@@ -63,7 +63,7 @@ describe('ipledger verify, with checkpoints', () => {
     expect(stdout).to.match(/it contains no checkpoint/);
   });
 
-  it('states how far ledger time is from the clock here', async () => {
+  it('ipledger verify, with checkpoints states how far ledger time is from the clock here', async () => {
     const verified = { position: { epoch: 1, seq: 2, hash: 'ab' }, done: true, comparedKeys: 3, findings: [] };
     const ledgerTime = new Date(Date.now() + 7_200_000).toISOString();
     await using server = await startFakeAllocator({ verify: () => [verified], getStatus: () => ({ ledgerTime }) });
@@ -72,13 +72,13 @@ describe('ipledger verify, with checkpoints', () => {
     expect(stderr).to.contain('ledger time is 2 h ahead of the clock here: see the runbook IpledgerLedgerTimeAhead\n');
   });
 
-  it('fails for a trusted key that is not used: no checkpoint is named', async () => {
+  it('ipledger verify, with checkpoints fails for a trusted key that is not used: no checkpoint is named', async () => {
     const { status, stderr } = await verify();
     expect(status).to.equal(2);
     expect(stderr).to.match(/--verifier-key.*--checkpoint/);
   });
 
-  it('names the file of a key that has no key', async () => {
+  it('ipledger verify, with checkpoints names the file of a key that has no key', async () => {
     const args = ['--checkpoint', join(folder, 'honest'), '--verifier-key', join(folder, 'empty')];
     const { status, stderr } = await runProgram(['verify', '--export', join(folder, 'export'), ...args]);
     expect(status).to.equal(2);

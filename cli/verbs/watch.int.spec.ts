@@ -11,7 +11,7 @@ describe('ipledger watch', () => {
   const events = addressEvents.toReversed();
   const expired = new IpledgerError('UNAUTHENTICATED', 'the token has expired');
 
-  it('prints each event as it arrives, and ends after --count events', async () => {
+  it('ipledger watch prints each event as it arrives, and ends after --count events', async () => {
     let received: WatchRequest | undefined;
     const watch = (request: WatchRequest) => {
       received = request;
@@ -58,7 +58,7 @@ describe('ipledger watch', () => {
     expect(parseAllDocuments(documents).map((document) => (document.toJS() as Event).seq)).to.deep.equal([5, 7]);
   });
 
-  it('continues with the next event after a stream fails', async () => {
+  it('ipledger watch continues with the next event after a stream fails', async () => {
     const from: number[] = [];
     const watch = ({ fromSeq }: WatchRequest) => {
       from.push(fromSeq);
@@ -84,7 +84,7 @@ describe('ipledger watch', () => {
     expect(stderr).to.equal('this replica stops: connect to another; continuing with event 6\n');
   });
 
-  it('continues after its token expired, when it is renewed', async () => {
+  it('ipledger watch continues after its token expired, when it is renewed', async () => {
     const from: number[] = [];
     const watch = ({ fromSeq }: WatchRequest) => {
       from.push(fromSeq);
@@ -97,7 +97,7 @@ describe('ipledger watch', () => {
     expect(run).to.include({ status: 0, stderr: 'the token has expired; continuing with event 6\n' });
   });
 
-  it('fails with a token that no allocator has accepted', async () => {
+  it('ipledger watch fails with a token that no allocator has accepted', async () => {
     const watch = (): never => {
       throw expired;
     };
@@ -105,7 +105,7 @@ describe('ipledger watch', () => {
     expect(run).to.include({ status: 1, stderr: 'ipledger: the token has expired\n' });
   });
 
-  it('fails when the ledger was restored between two streams', async () => {
+  it('ipledger watch fails when the ledger was restored between two streams', async () => {
     const positions: (number | undefined)[] = [];
     const watch = ({ after }: WatchRequest) => {
       positions.push(after?.seq);
@@ -121,7 +121,7 @@ describe('ipledger watch', () => {
     });
   });
 
-  it('skips no event when a stream fails after its first reply', async () => {
+  it('ipledger watch skips no event when a stream fails after its first reply', async () => {
     const from: number[] = [];
     const watch = ({ fromSeq }: WatchRequest) => {
       from.push(fromSeq);
@@ -132,7 +132,7 @@ describe('ipledger watch', () => {
     expect(stdout.split('\n').map((line) => line.split(/ +/)[0])).to.deep.equal(['SEQ', '5', '']);
   });
 
-  it('prints the event to continue with on Ctrl-C', async () => {
+  it('ipledger watch prints the event to continue with on Ctrl-C', async () => {
     await using server = await startFakeAllocator({ watch: () => [{ position, events: events.slice(0, 1) }] });
     const child = spawn(ipledgerPath, ['watch', '--from', '1', '--subnet', 'macvlan'], {
       env: cleanEnvironment({ IPLEDGER_ENDPOINT: server.endpoint }),

@@ -55,7 +55,7 @@ describe('ArchivedLedger', () => {
     }
   });
 
-  it('returns single events from archive and etcd, in the given order', async () => {
+  it('ArchivedLedger returns single events from archive and etcd, in the given order', async () => {
     await sealTwice();
     const seqs = [50, 1, 45, 46, 999, 20, 21];
     const lines = await past.ledger.readEach(seqs, never);
@@ -71,7 +71,7 @@ describe('ArchivedLedger', () => {
     expect(line?.text).to.equal(texts[2]);
   });
 
-  it('continues a read in the archive when its events are sealed during the read', async () => {
+  it('ArchivedLedger continues a read in the archive when its events are sealed during the read', async () => {
     const { memory } = past;
     const read = memory.read.bind(memory);
     memory.read = async function* (from, signal) {
@@ -86,7 +86,7 @@ describe('ArchivedLedger', () => {
     expect((await textsOf(past.ledger)).slice(0, texts.length)).to.deep.equal(texts);
   });
 
-  it('loads without the archive, equal to the fold of all events', async () => {
+  it('ArchivedLedger loads without the archive, equal to the fold of all events', async () => {
     await sealTwice();
     const { state } = await Replica.load(past.memory, never);
     expect(describeState(state)).to.deep.equal(describeFold(await logOf(past.ledger)));
@@ -159,7 +159,7 @@ describe('ArchivedLedger', () => {
     expect((await textsOf(past.ledger)).slice(0, texts.length)).to.deep.equal(texts);
   });
 
-  it('loses no event when the writer gets another archive', async () => {
+  it('ArchivedLedger loses no event when the writer gets another archive', async () => {
     await failureOf(sealOldestEvents({ ...past.sealing, after: (step) => step === 'sealed' && stopHere() }, 20, never));
     const folder = createArchiveFolder();
     const archive = new FolderArchive(folder);
@@ -189,7 +189,7 @@ describe('ArchivedLedger', () => {
     expect((await textsOf(away.ledger)).slice(0, texts.length)).to.deep.equal(texts);
   });
 
-  it('loses no event when another program moves the log start', async () => {
+  it('ArchivedLedger loses no event when another program moves the log start', async () => {
     await sealTwice();
     past.memory.put(logStartKey, logStartText(60));
     const error = await failureOf(pruneSealed(past.sealing, never));
@@ -227,7 +227,7 @@ describe('ArchivedLedger', () => {
       ['events.ndjson.gz', undefined],
       ['events.ndjson.gz', 'oops'],
     ] as const)
-      it(`throws LEDGER_DAMAGED: ${kind} is ${content === undefined ? 'missing' : 'changed'}`, async () => {
+      it(`ArchivedLedger throws LEDGER_DAMAGED: ${kind} is ${content === undefined ? 'missing' : 'changed'}`, async () => {
         await sealTwice();
         damage(kind, content);
         const fresh = new ArchivedLedger(past.memory, past.archive);

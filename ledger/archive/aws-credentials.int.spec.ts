@@ -169,13 +169,13 @@ describe('The AWS credentials of an archive', () => {
     ['a redirect', (response: ServerResponse) => void response.writeHead(307, { location: '/file' }).end()],
     ['a reply that never ends', sendWithoutEnd],
   ] as const)
-    it(`fail with UNAVAILABLE for ${title}, and the object store receives nothing`, async () => {
+    it(`The AWS credentials of an archive fail with UNAVAILABLE for ${title}, and the object store receives nothing`, async () => {
       answerSts = answer;
       expect((await failureOf(get(withWebIdentity()))).code).to.equal('UNAVAILABLE');
       expect(signers).to.deep.equal([]);
     });
 
-  it('fail with UNAVAILABLE and the path of the token file if it cannot be read', async () => {
+  it('The AWS credentials of an archive fail with UNAVAILABLE and the path of the token file if it cannot be read', async () => {
     const { code, message } = await failureOf(get(withWebIdentity({ AWS_WEB_IDENTITY_TOKEN_FILE: '/no/such/token' })));
     expect(code).to.equal('UNAVAILABLE');
     expect(message).to.contain('/no/such/token').and.contain('ENOENT');

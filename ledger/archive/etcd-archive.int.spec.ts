@@ -58,7 +58,7 @@ describe('An archive in etcd', function () {
       expect([...new Set(names)]).to.deep.equal(['another/0001-a', 'ledger/0002-b', 'ledger/0003-a']);
     });
 
-    it('rejects a hostile value before it reads more of the file', async () => {
+    it('An archive in etcd of limited size rejects a hostile value before it reads more of the file', async () => {
       for (let chunk = 0; chunk < 40; chunk++)
         await client
           .put(`/ipledger/archive/v1/ledger/one/${String(chunk).padStart(6, '0')}`)

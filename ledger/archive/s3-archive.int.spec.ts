@@ -25,7 +25,7 @@ describe('An object store that an attacker writes', () => {
   const maxBytes = 1 << 20;
   const get = () => archive.get('file', maxBytes, never);
 
-  it('returns an object of the expected size, with and without a content-length', async () => {
+  it('An object store that an attacker writes returns an object of the expected size, with and without a content-length', async () => {
     const content = Buffer.alloc(maxBytes, 'x');
     answer = (response) => void response.end(content);
     expect((await get())?.equals(content)).to.equal(true);

@@ -32,20 +32,20 @@ describe('The seal schedule', () => {
     return reached;
   }
 
-  it("seals all but one segment while much of etcd's quota is in use, even events that it would otherwise keep", async () => {
+  it("The seal schedule seals all but one segment while much of etcd's quota is in use, even events that it would otherwise keep", async () => {
     expect(await runAt(0.3, 10)).to.deep.equal({ logStart: 1, history: 1 });
     const { logStart, history } = await runAt(0.5, 10);
     expect(logStart).to.be.within(60, 72);
     expect(history, 'nothing is dropped').to.equal(1);
   });
 
-  it('drops more than the archive requires while etcd is nearly full', async () => {
+  it('The seal schedule drops more than the archive requires while etcd is nearly full', async () => {
     const { logStart, history } = await runAt(0.85, 10);
     expect(history, 'once in ten seconds').to.be.within(20, 30);
     expect(logStart).to.be.above(history);
   });
 
-  it('drops segments of a full archive after each new segment, and reads the size of the archive only then', async () => {
+  it('The seal schedule drops segments of a full archive after each new segment, and reads the size of the archive only then', async () => {
     const archive = new MemoryArchive();
     const { size } = archive;
     let reads = 0;

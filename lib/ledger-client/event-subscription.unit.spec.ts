@@ -62,7 +62,7 @@ const seqsOf = ({ replies }: Recorded): number[] => replies.flatMap(({ events })
 const unavailable = new IpledgerError('UNAVAILABLE', 'connection lost');
 
 describe('Event subscription', () => {
-  it('delivers events with the position after them, and continues there after a failure', async () => {
+  it('Event subscription delivers events with the position after them, and continues there after a failure', async () => {
     const recorded = await subscribe(position(10), [
       [keepalive(position(20)), reply([event(11), event(12)]), unavailable],
       [keepalive(position(20)), reply([event(13)])],
@@ -79,7 +79,7 @@ describe('Event subscription', () => {
     ['an event is repeated', reply([event(10)], position(11))],
     ['an event is missing within a reply', reply([event(11), event(13)])],
   ] as const)
-    it(`delivers no events of a reply in which ${what}, and connects again`, async () => {
+    it(`Event subscription delivers no events of a reply in which ${what}, and connects again`, async () => {
       const recorded = await subscribe(position(10), [[keepalive(position(13)), invalid], [reply([event(11)])]]);
       expect(seqsOf(recorded)).to.deep.equal([11]);
       expect(recorded.starts).to.deep.equal([position(10), position(10)]);
@@ -99,7 +99,7 @@ describe('Event subscription', () => {
       expect(recorded.errors[0]).to.be.instanceOf(PositionMismatch);
     });
 
-  it('accepts any first event when it has no position, and checks the events after it', async () => {
+  it('Event subscription accepts any first event when it has no position, and checks the events after it', async () => {
     const recorded = await subscribe(position(0, { hash: '' }), [
       [keepalive(position(950)), reply([event(900)]), reply([event(901, { prev: 'other' })])],
     ]);
@@ -108,7 +108,7 @@ describe('Event subscription', () => {
     expect(recorded.errors[0]).to.be.instanceOf(PositionMismatch);
   });
 
-  it('starts at the head of the ledger when it has no position to continue from', async () => {
+  it('Event subscription starts at the head of the ledger when it has no position to continue from', async () => {
     const recorded = await subscribe(undefined, [[keepalive(position(42)), unavailable], [reply([event(43)])]]);
     expect(recorded.starts).to.deep.equal([undefined, position(42)]);
     expect(seqsOf(recorded)).to.deep.equal([43]);

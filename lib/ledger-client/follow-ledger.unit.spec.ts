@@ -94,7 +94,7 @@ const watchesOf = ({ received }: Follower): string[] => received.filter((each) =
 const exceptWatches = ({ received }: Follower): string[] => received.filter((each) => !each.startsWith('watch'));
 
 describe('The follower of the ledger', () => {
-  it('delivers a snapshot, the events after it, and the position after each reply', async () => {
+  it('The follower of the ledger delivers a snapshot, the events after it, and the position after each reply', async () => {
     const { received } = await follow({ streams: [[keepalive(10), reply(event(11), event(12)), reply(event(13))]] });
     expect(received).to.deep.equal([
       'snapshot 10',
@@ -113,7 +113,7 @@ describe('The follower of the ledger', () => {
     ['the stream breaks', lost],
     ['an event is missing', reply(event(13))],
   ] as const)
-    it(`continues after the last event, without another snapshot, when ${what}`, async () => {
+    it(`The follower of the ledger continues after the last event, without another snapshot, when ${what}`, async () => {
       const follower = await follow({ streams: [[reply(event(11)), broken], [reply(event(12))]] });
       expect(exceptWatches(follower)).to.deep.equal(['snapshot 10', 'event 11', 'at 11', 'event 12', 'at 12']);
       expect(watchesOf(follower)).to.deep.equal(['watch 11 after 10', 'watch 12 after 11', 'watch 13 after 12']);
@@ -189,7 +189,7 @@ describe('The follower of the ledger', () => {
     ]);
   });
 
-  it('logs failures in a row as warnings from the fourth on', async () => {
+  it('The follower of the ledger logs failures in a row as warnings from the fourth on', async () => {
     const { levels } = await follow({ streams: [[lost], [lost], [lost], [lost]] });
     expect(levels).to.deep.equal(['info', 'info', 'info', 'info', 'warn']);
   });

@@ -31,7 +31,7 @@ function opened(max: number, addresses: readonly string[]): { slots: ConnectionS
 }
 
 describe('Connection slots', () => {
-  it('close the oldest connection of the client that has most after others have closed theirs', () => {
+  it('Connection slots close the oldest connection of the client that has most after others have closed theirs', () => {
     const slots = new ConnectionSlots(4);
     const hold = (address: string): FakeSocket => {
       const socket = new FakeSocket(address);
@@ -46,13 +46,13 @@ describe('Connection slots', () => {
     expect(slots.count).to.equal(4);
   });
 
-  it('close the oldest connection of the client that has most', () => {
+  it('Connection slots close the oldest connection of the client that has most', () => {
     const { slots, open } = opened(3, ['10.0.0.1', '10.0.0.2', '10.0.0.2', '10.0.0.3']);
     expect(open).to.deep.equal([true, false, true, true]);
     expect(slots.count).to.equal(3);
   });
 
-  it('close the oldest connection when all clients have one connection', () => {
+  it('Connection slots close the oldest connection when all clients have one connection', () => {
     expect(opened(2, ['10.0.0.1', '10.0.0.2', '10.0.0.3']).open).to.deep.equal([false, true, true]);
   });
 

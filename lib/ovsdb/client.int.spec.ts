@@ -85,7 +85,7 @@ describe('The OVSDB client', () => {
   after(() => run?.end());
 
   for (const kind of ['unix', 'tcp', 'ssl'] as const)
-    it(`runs transactions and keeps a replica over ${kind}`, async () => {
+    it(`The OVSDB client runs transactions and keeps a replica over ${kind}`, async () => {
       const { client, items } = connect({ endpoints: [server[kind] ?? ''], tls });
       await client.ready();
       await client.transact([insertItem({ name: kind })]);
@@ -93,7 +93,7 @@ describe('The OVSDB client', () => {
       expect(client.endpoint).to.equal(server[kind]);
     });
 
-  it('accepts only a certificate with the configured server name, if one is configured', async () => {
+  it('The OVSDB client accepts only a certificate with the configured server name, if one is configured', async () => {
     const endpoints = [server.ssl ?? ''];
     const named = connect({ endpoints, tls: { ...tls, serverName: 'server.example' } });
     await named.client.ready();
@@ -112,7 +112,7 @@ describe('The OVSDB client', () => {
     expect(failuresOf(client)[0]?.code).to.equal('NOT_CONNECTED');
   });
 
-  it('rejects endpoints that it cannot parse, and ssl without certificates', () => {
+  it('The OVSDB client rejects endpoints that it cannot parse, and ssl without certificates', () => {
     const open = (endpoints: string[]) => () => new OvsdbClient({ endpoints, database: 'Test', signal: run.signal });
     expect(open(['http://host'])).to.throw(
       'http://host is no OVSDB endpoint: use unix:/path, tcp:host:port or ssl:host',
@@ -122,7 +122,7 @@ describe('The OVSDB client', () => {
     expect(open([])).to.throw('Test: no endpoint');
   });
 
-  it('tries all endpoints until one serves the database', async () => {
+  it('The OVSDB client tries all endpoints until one serves the database', async () => {
     const { client } = connect({ endpoints: ['tcp:127.0.0.1:1', 'unix:/nonexistent', server.unix] });
     await client.ready();
     expect(client.endpoint).to.equal(server.unix);
@@ -133,7 +133,7 @@ describe('The OVSDB client', () => {
     expect(await failed(client)).to.equal('the server has no database Other');
   });
 
-  it('reconnects after the server was killed, and its replica then contains the changes of other clients', async () => {
+  it('The OVSDB client reconnects after the server was killed, and its replica then contains the changes of other clients', async () => {
     const own = connect({ endpoints: [server.unix] });
     await own.client.ready();
     await own.client.transact([insertItem({ name: 'a' }), insertItem({ name: 'b' })]);
@@ -152,7 +152,7 @@ describe('The OVSDB client', () => {
     await own.until(() => own.items().join() === 'b,c');
   });
 
-  it('reports all rows as deleted when the database is empty after a restart', async () => {
+  it('The OVSDB client reports all rows as deleted when the database is empty after a restart', async () => {
     const own = connect({ endpoints: [server.unix] });
     await own.client.ready();
     await own.client.transact([insertItem({ name: 'a' })]);
@@ -204,7 +204,7 @@ describe('The OVSDB client', () => {
     expect(lost).to.deep.equal([]);
   });
 
-  it('fails a transaction with OUTCOME_UNKNOWN when the server ends before its answer', async () => {
+  it('The OVSDB client fails a transaction with OUTCOME_UNKNOWN when the server ends before its answer', async () => {
     const { client } = connect({ endpoints: [server.unix] });
     await client.ready();
     server.freeze();
@@ -213,7 +213,7 @@ describe('The OVSDB client', () => {
     expect((await outcome).message).to.match(/^no answer: the (server closed the connection|connection failed)/);
   });
 
-  it('fails a transaction with OUTCOME_UNKNOWN at its time limit, and connects again', async () => {
+  it('The OVSDB client fails a transaction with OUTCOME_UNKNOWN at its time limit, and connects again', async () => {
     const own = connect({ endpoints: [server.unix] });
     await own.client.ready();
     server.freeze();
@@ -227,13 +227,13 @@ describe('The OVSDB client', () => {
     await own.client.ready();
   });
 
-  it('closes the connection to a server that accepts it and never answers', async () => {
+  it('The OVSDB client closes the connection to a server that accepts it and never answers', async () => {
     const silent = await startScripted(() => undefined);
     const client = connect({ endpoints: [silent], limits: { requestMs: 50 } });
     expect(await failed(client)).to.equal('the server did not answer list_dbs within 50 ms');
   });
 
-  it('closes the connection to a server that sends nothing, although no request waits', async () => {
+  it('The OVSDB client closes the connection to a server that sends nothing, although no request waits', async () => {
     const own = connect({ endpoints: [server.unix], limits: { probeMs: 100 } });
     await own.client.ready();
     server.freeze();
@@ -268,7 +268,7 @@ describe('The OVSDB client', () => {
     expect(await answer.promise).to.contain('{"id":"from-server","result":["a"],"error":null}');
   });
 
-  it('rejects a message that is larger than the limit, in both directions', async () => {
+  it('The OVSDB client rejects a message that is larger than the limit, in both directions', async () => {
     const [own, other] = [
       connect({ endpoints: [server.unix], limits: { maxMessageBytes: 20_000 } }),
       connect({ endpoints: [server.unix] }),
@@ -285,7 +285,7 @@ describe('The OVSDB client', () => {
     });
   });
 
-  it('closes the connection to a server that does not send OVSDB', async () => {
+  it('The OVSDB client closes the connection to a server that does not send OVSDB', async () => {
     const endpoint = await startScripted((socket) => void socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const client = connect({ endpoints: [endpoint] });
     expect(await failed(client)).to.equal('the server sent bytes that are not a JSON object');

@@ -39,7 +39,7 @@ describe('On a cluster, the OVSDB client', () => {
     await Promise.all([leader, strict, reader].map((each) => each.end()));
   });
 
-  it('follows the next leader when the leader is killed, and receives only what its replica lacks', async () => {
+  it('On a cluster, the OVSDB client follows the next leader when the leader is killed, and receives only what its replica lacks', async () => {
     const own = connectClient(run, { endpoints: endpoints() });
     const witness = connectClient(run, { endpoints: endpoints() });
     await Promise.all([own.client.ready(), witness.client.ready()]);
@@ -61,7 +61,7 @@ describe('On a cluster, the OVSDB client', () => {
     await lost?.start();
   });
 
-  it('disconnects from a server that transfers its leadership', async () => {
+  it('On a cluster, the OVSDB client disconnects from a server that transfers its leadership', async () => {
     const own = connectClient(run, { endpoints: endpoints() });
     await own.client.ready();
     const first = own.client.endpoint;

@@ -28,7 +28,7 @@ const errorOf = (pieces: readonly string[], maxBytes?: number): unknown => {
 const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '{', '}', '[', ']', 'é', '😀') });
 
 describe('The message splitter', () => {
-  it('returns the same messages for bytes that arrive in any pieces', () => {
+  it('The message splitter returns the same messages for bytes that arrive in any pieces', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ text, nested: fc.array(fc.dictionary(text, fc.array(text))) }), { maxLength: 5 }),
@@ -47,12 +47,12 @@ describe('The message splitter', () => {
     );
   });
 
-  it('accepts a message of exactly the limit, and counts each message separately', () => {
+  it('The message splitter accepts a message of exactly the limit, and counts each message separately', () => {
     const message = '{"id":"12345"}';
     expect(errorOf([message + message, message], message.length)).to.have.lengthOf(3);
   });
 
-  it('rejects a message as soon as it is longer than the limit', () => {
+  it('The message splitter rejects a message as soon as it is longer than the limit', () => {
     const long = ['PROTOCOL', 'the server sent a message of more than 20 bytes'];
     expect(errorOf(['{"text":"', 'aaaaaaaaaaaaaaaaaaaaaaaa'], 20)).to.deep.equal(long);
     expect(errorOf(['{"a":[1,2,3,4,5,6,7,8,9,0,1,2'], 20)).to.deep.equal(long);

@@ -119,7 +119,7 @@ describe('A replica', () => {
     });
   });
 
-  it('reports one transaction as one update, with each row before and after', async () => {
+  it('A replica reports one transaction as one update, with each row before and after', async () => {
     const inserted = await changesOf(
       writer.client.transact([
         insertItem({ name: 'a', texts: new Set(['x', 'y']) }),
@@ -175,7 +175,7 @@ describe('A replica', () => {
     await small.end();
   });
 
-  it('follows a server that does not know monitor_cond_since', async () => {
+  it('A replica follows a server that does not know monitor_cond_since', async () => {
     const change = (sent: string): string => sent.replaceAll('monitor_cond_since', 'monitor_unknown');
     const proxy = await startTcpProxy(run, server.unix, { change });
     await writer.client.transact([insertItem({ name: 'a', texts: new Set(['x', 'y']) })]);
@@ -188,7 +188,7 @@ describe('A replica', () => {
     await old.end();
   });
 
-  it('reads the schema again when the database is converted, and then knows its new columns', async () => {
+  it('A replica reads the schema again when the database is converted, and then knows its new columns', async () => {
     await writer.client.transact([insertItem({ name: 'a' })]);
     const known = writer.statuses.length;
     const { Item, Part } = testSchema.tables;

@@ -101,13 +101,13 @@ describe('A transaction', () => {
     expect([...own.client.replica.rows('Part').keys()]).to.deep.equal([part?.uuid]);
   });
 
-  it('succeeds with an unreferenced row of a table that is not a root, and the server deletes the row', async () => {
+  it('A transaction succeeds with an unreferenced row of a table that is not a root, and the server deletes the row', async () => {
     const [part] = await own.client.transact([{ op: 'insert', table: 'Part', row: { name: 'p' } }]);
     expect(part).to.have.property('uuid');
     expect(own.client.replica.rows('Part').size).to.equal(0);
   });
 
-  it('fails with FENCED and changes nothing when the condition of its wait does not hold', async () => {
+  it('A transaction fails with FENCED and changes nothing when the condition of its wait does not hold', async () => {
     const error = await expectError(own.client.transact([waitFor('a', 0), insertItem({ name: 'b' })]), 'FENCED');
     expect(error.message).to.equal('the rows of Item are not those that the transaction requires');
     expect(error.serverError).to.deep.include({ error: 'timed out', operation: 0 });
@@ -122,7 +122,7 @@ describe('A transaction', () => {
     await own.client.transact([waitFor('a', 0), insertItem({ name: 'c' })]);
   });
 
-  it('fails with CONSTRAINT when the commit violates an index', async () => {
+  it('A transaction fails with CONSTRAINT when the commit violates an index', async () => {
     const error = await expectError(
       own.client.transact([insertItem({ name: 'a' }), insertItem({ name: 'a' })]),
       'CONSTRAINT',
@@ -132,20 +132,20 @@ describe('A transaction', () => {
     expect(own.items()).to.deep.equal([]);
   });
 
-  it('fails with CONSTRAINT when the commit leaves a reference to a missing row', async () => {
+  it('A transaction fails with CONSTRAINT when the commit leaves a reference to a missing row', async () => {
     const missing = new Set(['01234567-89ab-cdef-0123-456789abcdef']);
     const error = await expectError(own.client.transact([insertItem({ name: 'a', parts: missing })]), 'CONSTRAINT');
     expect(error.serverError?.error).to.equal('referential integrity violation');
   });
 
-  it('fails with REFUSED when the server rejects an operation', async () => {
+  it('A transaction fails with REFUSED when the server rejects an operation', async () => {
     const divide: Operation = { op: 'mutate', table: 'Item', where: [], mutations: [['integer', '/=', 0]] };
     const error = await expectError(own.client.transact([insertItem({ name: 'a' }), divide]), 'REFUSED');
     expect(error.message).to.match(/^the server rejected the transaction in operation 1, mutate: domain error/);
     expect(error.serverError).to.deep.include({ error: 'domain error', operation: 1 });
   });
 
-  it('fails with INVALID_REQUEST, and is not sent, when it does not fit the schema', async () => {
+  it('A transaction fails with INVALID_REQUEST, and is not sent, when it does not fit the schema', async () => {
     const invalid: Operation[] = [
       { op: 'delete', table: 'Unknown', where: [] },
       insertItem({ unknown: 1 }),
@@ -157,7 +157,7 @@ describe('A transaction', () => {
     expect(own.client.endpoint).to.equal(server.unix);
   });
 
-  it('fails with OUTCOME_UNKNOWN when the caller cancels it, and the server does not execute it', async () => {
+  it('A transaction fails with OUTCOME_UNKNOWN when the caller cancels it, and the server does not execute it', async () => {
     const controller = new AbortController();
     const waiting = own.client.transact([waitFor('a', 60_000), insertItem({ name: 'b' })], {
       signal: controller.signal,
@@ -170,7 +170,7 @@ describe('A transaction', () => {
     expect(own.items()).to.deep.equal(['a']);
   });
 
-  it('fails with NOT_CONNECTED when the caller has cancelled it before it was sent', async () => {
+  it('A transaction fails with NOT_CONNECTED when the caller has cancelled it before it was sent', async () => {
     await expectError(own.client.transact([deleteItems], { signal: AbortSignal.abort() }), 'NOT_CONNECTED');
   });
 });

@@ -31,7 +31,7 @@ describe('rejectWhenAborted', () => {
     expect(failed).to.have.property('message', 'lost');
   });
 
-  it('rejects when the signal is aborted, or already was', async () => {
+  it('rejectWhenAborted rejects when the signal is aborted, or already was', async () => {
     const controller = new AbortController();
     const waiting = rejectWhenAborted(never, controller.signal).catch((error: unknown) => error);
     const why = new Error('enough');
@@ -58,7 +58,7 @@ describe('waitForCallback', () => {
     expect(listening).to.equal(false);
   });
 
-  it('resolves when the signal is aborted, or already was', async () => {
+  it('waitForCallback resolves when the signal is aborted, or already was', async () => {
     const controller = new AbortController();
     const waiting = wait(controller.signal);
     controller.abort();
@@ -90,13 +90,13 @@ describe('timeoutSignal', () => {
     expect(signal.reason).to.have.property('message', 'stopping');
   });
 
-  it('aborts after its time when its signal does not abort', async () => {
+  it('timeoutSignal aborts after its time when its signal does not abort', async () => {
     await aborted(timeoutSignal(1, new AbortController().signal));
   });
 });
 
 describe('backoffMs', () => {
-  it('doubles with each attempt up to the maximum, with up to 20 % less', () => {
+  it('backoffMs doubles with each attempt up to the maximum, with up to 20 % less', () => {
     fc.assert(
       fc.property(
         fc.nat(1_000),

@@ -85,7 +85,7 @@ describe('Health server', () => {
       return text.split('\r\n', 1)[0] ?? '';
     }
 
-    it('answers probes, even from the address of the other clients, because it closes the oldest connections', async () => {
+    it('The health server answers probes, even from the address of the other clients, because it closes the oldest connections', async () => {
       const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
       try {
         const silent = await Promise.all(Array.from({ length: 400 }, () => open(String(health.addresses[0]))));
@@ -98,7 +98,7 @@ describe('Health server', () => {
       }
     });
 
-    it('closes no connection of an address with few connections while another address has many', async () => {
+    it('The health server closes no connection of an address with few connections while another address has many', async () => {
       const health = await startHealthServer({ listen: '127.0.0.1:0', ready: () => true, metrics, log });
       try {
         const early = await open(String(health.addresses[0]), '127.0.0.2');
@@ -122,7 +122,7 @@ describe('Health server', () => {
     });
   });
 
-  it('collects the metrics once for requests that arrive together', async () => {
+  it('Health server collects the metrics once for requests that arrive together', async () => {
     const counted = createRegistry('test');
     let collected = 0;
     addGauge(counted, { name: 'here', help: 'Whether it is here.', read: () => ++collected > 0 });
@@ -138,7 +138,7 @@ describe('Health server', () => {
     }
   });
 
-  it('listens on several addresses, each with its own connections', async () => {
+  it('Health server listens on several addresses, each with its own connections', async () => {
     const health = await startHealthServer({ listen: '127.0.0.1:0,127.0.0.2:0', ready: () => true, metrics, log });
     try {
       expect(health.addresses).to.have.length(2);

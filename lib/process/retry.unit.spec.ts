@@ -19,7 +19,7 @@ const quick = { firstBackoffMs: 1, maxBackoffMs: 1 };
 const rejectionOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
 describe('retryUntil', () => {
-  it('repeats an attempt while it fails with a transient error', async () => {
+  it('retryUntil repeats an attempt while it fails with a transient error', async () => {
     const { attempt } = failWith(failure('UNAVAILABLE'), failure('NOT_WRITER'));
     expect(await retryUntil(retryFor(60_000, never()), attempt, quick)).to.equal(3);
   });
@@ -31,13 +31,13 @@ describe('retryUntil', () => {
     expect(attempts()).to.equal(1);
   });
 
-  it('repeats an attempt after an error that the caller declares retryable', async () => {
+  it('retryUntil repeats an attempt after an error that the caller declares retryable', async () => {
     const { attempt } = failWith(failure('ADDRESS_ANSWERING'));
     const isRetryable = ({ code }: IpledgerError): boolean => code === 'ADDRESS_ANSWERING';
     expect(await retryUntil(retryFor(60_000, never()), attempt, { ...quick, isRetryable })).to.equal(2);
   });
 
-  it('throws the last error when the next wait would end after the deadline', async () => {
+  it('retryUntil throws the last error when the next wait would end after the deadline', async () => {
     const { attempt, attempts } = failWith(failure('UNAVAILABLE'));
     const deadline = retryFor(10, never());
     const error = await rejectionOf(retryUntil(deadline, attempt, { firstBackoffMs: 60_000, maxBackoffMs: 60_000 }));
@@ -57,7 +57,7 @@ describe('retryUntil', () => {
     expect(attempts()).to.equal(1);
   });
 
-  it('passes the remaining time to each attempt, rounded up, at least 1 ms', async () => {
+  it('retryUntil passes the remaining time to each attempt, rounded up, at least 1 ms', async () => {
     const { signal } = new AbortController();
     const remainingMs = (until: number): Promise<number> => retryUntil({ until, signal }, (ms) => Promise.resolve(ms));
     expect(await remainingMs(performance.now() - 1_000)).to.equal(1);

@@ -17,7 +17,7 @@ function controlledWork() {
 }
 
 describe('Semaphore', () => {
-  it('runs as much work as it has slots, and the rest in order of arrival', async () => {
+  it('Semaphore runs as much work as it has slots, and the rest in order of arrival', async () => {
     const semaphore = createSemaphore(2, 10);
     const { begun, end, work } = controlledWork();
     const all = [0, 1, 2, 3].map((number) => semaphore(neverAborted(), work(number)));

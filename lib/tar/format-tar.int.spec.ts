@@ -16,7 +16,7 @@ describe('formatTar', () => {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'ipledger-tar-'))));
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('writes files, links, folders and long paths that tar extracts', async () => {
+  it('formatTar writes files, links, folders and long paths that tar extracts', async () => {
     const long = `${'a'.repeat(90)}/${'b'.repeat(90)}`;
     const archive = formatTar(
       [
@@ -37,12 +37,12 @@ describe('formatTar', () => {
     expect((tmp?.mode ?? 0) & 0o7777).to.equal(0o1777);
   });
 
-  it('returns the same bytes for the same files in another order', () => {
+  it('formatTar returns the same bytes for the same files in another order', () => {
     const entries = [file('a/b', '1'), file('c', '2'), file('a/a', '3')];
     expect(formatTar(entries, 1).equals(formatTar([...entries].reverse(), 1))).to.equal(true);
   });
 
-  it('rejects a path that does not fit', () => {
+  it('formatTar rejects a path that does not fit', () => {
     expect(() => formatTar([file('x'.repeat(101), '')], 0)).to.throw(RangeError, 'too long');
   });
 });

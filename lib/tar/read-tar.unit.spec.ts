@@ -6,7 +6,7 @@ import { readTar } from './read-tar.ts';
 const bytes = fc.uint8Array({ maxLength: 2_000, size: 'max' });
 
 describe('readTar', () => {
-  it('returns the files that formatTar has written, also with long paths, and no links', () => {
+  it('readTar returns the files that formatTar has written, also with long paths, and no links', () => {
     const long = `${'a'.repeat(90)}/${'b'.repeat(90)}`;
     fc.assert(
       fc.property(bytes, bytes, (one, other) => {
@@ -21,7 +21,7 @@ describe('readTar', () => {
     );
   });
 
-  it('rejects archives that are damaged, incomplete, or of too many entries, and reads no byte beyond them', () => {
+  it('readTar rejects archives that are damaged, incomplete, or of too many entries, and reads no byte beyond them', () => {
     const archive = formatTar([tarFile('a', 'text')], 0);
     const withSize = (size: string): Buffer => {
       const forged = Buffer.from(archive);
@@ -40,7 +40,7 @@ describe('readTar', () => {
     expect(() => readTar(many)).to.throw('more than 10000 entries');
   });
 
-  it('ends with files or with a RangeError for any bytes', () => {
+  it('readTar ends with files or with a RangeError for any bytes', () => {
     const archive = formatTar([tarFile('a', 'text'), tarFile('b/c', 'x'.repeat(700))], 0);
     fc.assert(
       fc.property(fc.nat(archive.length - 1), fc.nat(255), fc.nat(archive.length), (at, byte, length) => {

@@ -69,7 +69,7 @@ describe('Certificate reloader', () => {
     expect(() => follow()).to.throw(`${files.key} is not, or not yet, a PEM file of a private key`);
   });
 
-  it('reports the expiry and the remaining validity of the certificate and of its authority', () => {
+  it('Certificate reloader reports the expiry and the remaining validity of the certificate and of its authority', () => {
     follow();
     const readGauge = (index: number): Record<string, number> =>
       (certificateGauges[index]?.read() ?? {}) as Record<string, number>;
@@ -85,7 +85,7 @@ describe('Certificate reloader', () => {
     expect(read()[files.cert]).to.equal(0);
   });
 
-  it('reports the expiry of an authority that expires before the certificate', async () => {
+  it('Certificate reloader reports the expiry of an authority that expires before the certificate', async () => {
     const longer = await issueCertificate(authority, { name: 'longer', commonName: 'longer', days: 9_999 });
     files = { ...files, ...longer };
     follow();
@@ -94,14 +94,14 @@ describe('Certificate reloader', () => {
     expect(expires[files.cert]).to.be.greaterThan(expires[files.ca] ?? Infinity);
   });
 
-  it('fails at the start when its additional check fails', () => {
+  it('Certificate reloader fails at the start when its additional check fails', () => {
     const check = (): void => {
       throw new Error('it has no identity');
     };
     expect(() => follow({ check })).to.throw('it has no identity');
   });
 
-  it('notifies a new listener immediately after it is added', async () => {
+  it('Certificate reloader notifies a new listener immediately after it is added', async () => {
     const { installed } = follow();
     expect(installed).to.deep.equal([]);
     await Promise.resolve();
@@ -117,7 +117,7 @@ describe('Certificate reloader', () => {
     expect(linesWith('certificates installed')).to.have.length(1);
   });
 
-  it('installs certificates whose files were overwritten', async () => {
+  it('Certificate reloader installs certificates whose files were overwritten', async () => {
     const { installed } = follow();
     const renewed = { ...(await issueCertificate(authority, { ...subject, name: 'renewed' })) };
     write('key', readFileSync(renewed.key, 'latin1'));
@@ -126,7 +126,7 @@ describe('Certificate reloader', () => {
     expect(installed.at(-1)).to.equal(read('cert'));
   });
 
-  it('installs certificates after a symbolic link changed, as in a Secret of Kubernetes', async () => {
+  it('Certificate reloader installs certificates after a symbolic link changed, as in a Secret of Kubernetes', async () => {
     const renewed = await issueCertificate(authority, { ...subject, name: 'renewed' });
     const [cert, key] = [files.cert, files.key];
     files = { ...files, cert: join(folder, 'link.crt'), key: join(folder, 'link.key') };
@@ -171,7 +171,7 @@ describe('Certificate reloader', () => {
     expect(installed).to.have.length(1);
   });
 
-  it('installs certificates after two polls with the same content', async () => {
+  it('Certificate reloader installs certificates after two polls with the same content', async () => {
     const original = read('ca');
     let polls = 0;
     const eachLook = (): number => {
@@ -188,7 +188,7 @@ describe('Certificate reloader', () => {
       .and.match(/^# 20\n/);
   });
 
-  it('logs invalid files again after they were valid in between', async () => {
+  it('Certificate reloader logs invalid files again after they were valid in between', async () => {
     let polls = 0;
     follow({ now: () => (polls++, now()) });
     const key = read('key');
@@ -201,7 +201,7 @@ describe('Certificate reloader', () => {
     }
   });
 
-  it('logs once an hour in the last tenth of the validity, and after the expiry', async () => {
+  it('Certificate reloader logs once an hour in the last tenth of the validity, and after the expiry', async () => {
     follow();
     passedMs += 8 * day;
     await sleep(5 * pollIntervalMs);
@@ -216,7 +216,7 @@ describe('Certificate reloader', () => {
     expect(lines[1]).to.contain('error: the certificate has expired');
   });
 
-  it('installs new certificates for a listener that is added after a time without listeners', async () => {
+  it('Certificate reloader installs new certificates for a listener that is added after a time without listeners', async () => {
     const { reloader } = follow();
     stop();
     await reissueCertificate(authority, subject, files);

@@ -107,7 +107,7 @@ for (const [client, connect] of Object.entries(clients))
     });
     after(() => rmSync(folder, { recursive: true }));
 
-    it('connects two certificates of one authority at any address of the server', async () => {
+    it('TLS connects two certificates of one authority at any address of the server', async () => {
       using server = await serve(await open('server'));
       expect(await readSerial(server.endpoint, await open('client'))).to.match(/^[0-9A-F]+$/);
       const byName = server.endpoint.replace('127.0.0.1', 'localhost');
@@ -120,7 +120,7 @@ for (const [client, connect] of Object.entries(clients))
       expect(await readSerial(server.endpoint, undefined)).to.equal('none');
     });
 
-    it('fails if only some of the variables are set, or with invalid files', async () => {
+    it('TLS fails if only some of the variables are set, or with invalid files', async () => {
       const { ca, cert, key } = await filesOf('client');
       expect(() => fromEnvironment({ IPLEDGER_TLS_CA: ca, IPLEDGER_TLS_CERT: cert })).to.throw(
         'IPLEDGER_TLS_CA, IPLEDGER_TLS_CERT and IPLEDGER_TLS_KEY: set all three for TLS, or none for plaintext',
@@ -130,7 +130,7 @@ for (const [client, connect] of Object.entries(clients))
       expect(fromEnvironment({ ...environment, IPLEDGER_TLS_KEY: key })).to.be.instanceOf(CertificateReloader);
     });
 
-    it('fails with a certificate without an identity of ipledger', async () => {
+    it('TLS fails with a certificate without an identity of ipledger', async () => {
       const pair = await issueCertificate(authority, {
         name: 'without-identity',
         commonName: 'without-identity',
@@ -141,7 +141,7 @@ for (const [client, connect] of Object.entries(clients))
       );
     });
 
-    it('rejects a client of another authority with the reason', async () => {
+    it('TLS rejects a client of another authority with the reason', async () => {
       using server = await serve(await open('server'));
       const files = await filesOf('client', stranger);
       const both = join(folder, 'both.crt');
@@ -151,19 +151,19 @@ for (const [client, connect] of Object.entries(clients))
       expect(error.message).to.contain('it may not accept our certificate');
     });
 
-    it('rejects a server of another authority', async () => {
+    it('TLS rejects a server of another authority', async () => {
       using server = await serve(loadTls({ ...(await filesOf('server', stranger)), ca: stranger.cert }));
       const error = await failure(readSerial(server.endpoint, await open('client')));
       expect(error.message).to.contain('its certificate is of no authority that is trusted here');
     });
 
-    it('rejects a server of the same authority that is not an allocator', async () => {
+    it('TLS rejects a server of the same authority that is not an allocator', async () => {
       using server = await serve(await open('operator'));
       const error = await failure(readSerial(server.endpoint, await open('client')));
       expect(error.message).to.contain('the server is ipledger://operator/me, and not ipledger://allocator/<id>');
     });
 
-    it('connects a client of the read model only to the read model', async () => {
+    it('TLS connects a client of the read model only to the read model', async () => {
       using readModel = await serve(await open('read-model'));
       using allocator = await serve(await open('server'));
       expect(await readSerial(readModel.endpoint, await open('client'), 'read-model')).to.match(/^[0-9A-F]+$/);
@@ -171,7 +171,7 @@ for (const [client, connect] of Object.entries(clients))
       expect(error.message).to.contain('the server is ipledger://allocator/a, and not ipledger://read-model');
     });
 
-    it('reports to a plaintext client that the server may require TLS', async () => {
+    it('TLS reports to a plaintext client that the server may require TLS', async () => {
       using server = await serve(await open('server'));
       const error = await failure(readSerial(server.endpoint, undefined));
       expect(error.code).to.equal('UNAVAILABLE');
@@ -180,13 +180,13 @@ for (const [client, connect] of Object.entries(clients))
       );
     });
 
-    it('reports to a client that the server speaks plaintext', async () => {
+    it('TLS reports to a client that the server speaks plaintext', async () => {
       using server = await serve(undefined);
       const error = await failure(readSerial(server.endpoint, await open('client')));
       expect(error.message).to.contain('it speaks plaintext');
     });
 
-    it('reports to a client that the server’s certificate has expired', async () => {
+    it('TLS reports to a client that the server’s certificate has expired', async () => {
       const { cert, key } = await issueCertificate(authority, { ...subject('server'), name: 'ended', days: -1 });
       const pair = { cert_chain: readFileSync(cert), private_key: readFileSync(key) };
       using server = await serve(undefined, ServerCredentials.createSsl(readFileSync(authority.cert), [pair], true));
@@ -260,7 +260,7 @@ for (const [client, connect] of Object.entries(clients))
         );
       }
 
-      it('loses no call when the files are replaced one after the other', async () => {
+      it('The renewal of certificates loses no call when the files are replaced one after the other', async () => {
         const { answered, failed } = await underLoad(async () => {
           for (const name of [...both, ...both]) {
             await reissueCertificate(authority, subject(name), files[name]);
@@ -272,7 +272,7 @@ for (const [client, connect] of Object.entries(clients))
         await expectInUse();
       });
 
-      it('loses no call when the files are overwritten byte by byte', async () => {
+      it('The renewal of certificates loses no call when the files are overwritten byte by byte', async () => {
         const { failed } = await underLoad(async () => {
           for (const name of both) {
             const draft = { ...files[name], cert: `${files[name].cert}.draft`, key: `${files[name].key}.draft` };
@@ -292,7 +292,7 @@ for (const [client, connect] of Object.entries(clients))
         await expectInUse();
       });
 
-      it('loses no call when the authority is rotated', async () => {
+      it('The renewal of certificates loses no call when the authority is rotated', async () => {
         const next = await openAuthority(mkdtempSync(join(folder, 'next-')), 'next');
         const trust = async (...authorities: readonly Authority[]): Promise<void> => {
           for (const name of both) {

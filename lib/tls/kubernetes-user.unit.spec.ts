@@ -19,7 +19,7 @@ describe('The identity of a Kubernetes user', () => {
       expect(parseIdentity(uri)).to.equal(undefined);
     });
 
-  it('differs for names that differ only in encoded characters', () => {
+  it('The identity of a Kubernetes user differs for names that differ only in encoded characters', () => {
     const names = ['a b', 'a%20b', 'a+b', 'a\tb', 'a\u00A0b'];
     expect(new Set(names.map((name) => kubernetesIdentity(name)?.uri)).size).to.equal(names.length);
   });

@@ -26,11 +26,11 @@ function countAuthorities(...flags: string[]): string {
 }
 
 describe('trustPublicAuthorities', () => {
-  it('trusts the public authorities when Node has started without them', () => {
+  it('trustPublicAuthorities trusts the public authorities when Node has started without them', () => {
     expect(countAuthorities('--use-openssl-ca')).to.equal('0 0');
   });
 
-  it('changes nothing when Node has loaded the public authorities', () => {
+  it('trustPublicAuthorities changes nothing when Node has loaded the public authorities', () => {
     expect(countAuthorities()).to.match(/^[1-9]\d* 0$/);
   });
 });

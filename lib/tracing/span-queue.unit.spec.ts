@@ -25,7 +25,7 @@ function setUp() {
 }
 
 describe('SpanQueue', () => {
-  it('exports all queued spans together, one export at a time', async () => {
+  it('SpanQueue exports all queued spans together, one export at a time', async () => {
     const { queue, exports, addSpans } = setUp();
     addSpans(3);
     const flushed = queue.flush();
@@ -40,7 +40,7 @@ describe('SpanQueue', () => {
     await queue.close();
   });
 
-  it('drops and counts spans over its limit while the collector does not reply', async () => {
+  it('SpanQueue drops and counts spans over its limit while the collector does not reply', async () => {
     const { queue, exports, addSpans, dropped } = setUp();
     addSpans(1);
     void queue.flush();
@@ -55,7 +55,7 @@ describe('SpanQueue', () => {
     expect(dropped()).to.equal(2_000 - 1_024);
   });
 
-  it('drops and counts the spans that the collector rejects', async () => {
+  it('SpanQueue drops and counts the spans that the collector rejects', async () => {
     const { queue, exports, addSpans, dropped } = setUp();
     addSpans(5);
     const flushed = queue.flush();

@@ -31,7 +31,7 @@ describe('Tracer', () => {
     expect(new Set(spans.map(({ context }) => context.traceId))).to.deep.equal(new Set([pod.traceId]));
   });
 
-  it('ignores the context of a caller whose trace its own ratio does not sample', () => {
+  it('Tracer ignores the context of a caller whose trace its own ratio does not sample', () => {
     const { tracer } = setUp(0.01);
     const callers = Array.from({ length: 10_000 }, (_, index) => podTrace(`uid-${index}`));
     const sampled = callers.filter((caller) => tracer.start('Allocate', caller) !== undefined);
@@ -39,7 +39,7 @@ describe('Tracer', () => {
     expect(tracer.podTrace('')).to.be.undefined;
   });
 
-  it('limits number and length of attributes, and drops undefined values', () => {
+  it('Tracer limits number and length of attributes, and drops undefined values', () => {
     const { tracer, spans } = setUp();
     const span = tracer.startRoot('pod', podTrace('uid'), { attributes: { long: 'x'.repeat(5_000), none: undefined } });
     for (let index = 0; index < 100; index++) span.set({ [`key-${index}`]: index });

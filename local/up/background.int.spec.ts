@@ -20,7 +20,7 @@ describe('A background server', () => {
     return { name: 'sleeper', program: 'sh', args: ['-c', script], ready, readyWithinMs: 10_000 };
   }
 
-  it('is started once, and again after it ended', async () => {
+  it('A background server is started once, and again after it ended', async () => {
     const launch = sleeper('exec sleep 600');
     const first = await ensureRunning(folder, launch, signal);
     expect(first.wasStarted).to.be.true;
@@ -33,7 +33,7 @@ describe('A background server', () => {
     expect(second.pid).to.not.equal(first.pid);
   });
 
-  it('keeps running if it is started with other settings, which is rejected', async () => {
+  it('A background server keeps running if it is started with other settings, which is rejected', async () => {
     await ensureRunning(folder, sleeper('exec sleep 600'), signal);
     const refused: unknown = await ensureRunning(folder, sleeper('exec sleep 601'), signal).catch(
       (error: unknown) => error,
@@ -42,7 +42,7 @@ describe('A background server', () => {
     expect(runningNames(folder)).to.deep.equal(['sleeper']);
   });
 
-  it('that ends during its start is reported with the end of its log', async () => {
+  it('A background server that ends during its start is reported with the end of its log', async () => {
     const launch = sleeper('sleep 0.2; echo no such option >&2; exit 2', () => Promise.reject(new Error('not yet')));
     const failed: unknown = await ensureRunning(folder, launch, signal).catch((error: unknown) => error);
     expect(failed)
@@ -50,7 +50,7 @@ describe('A background server', () => {
       .that.matches(/sleeper ended while starting[^]*no such option/);
   });
 
-  it('is stopped', async () => {
+  it('A background server is stopped', async () => {
     const { pid } = await ensureRunning(folder, sleeper('exec sleep 600'), signal);
     expect(await stopBackground(folder, 'sleeper')).to.be.true;
     expect(startTimeOf(pid)).to.equal(undefined);

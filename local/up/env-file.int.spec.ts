@@ -21,24 +21,24 @@ describe('The env file of `make up`', () => {
     return mustRun('sh', ['-c', script], { env: { PATH: '/usr/bin:/bin', IPLEDGER_TLS_CA: '/left/over' } });
   }
 
-  it('quotes values with special characters for a shell', async () => {
+  it('The env file of `make up` quotes values with special characters for a shell', async () => {
     expect(await sourced('KUBECONFIG')).to.equal(exports.kubeconfig);
     expect(await sourced('CNI_PATH')).to.equal(exports.cniPath);
     expect(await sourced('PATH')).to.equal('/up/bin "quoted":/usr/bin:/bin');
   });
 
-  it('numbers the sockets from 1, and repeats the first socket without a number', async () => {
+  it('The env file of `make up` numbers the sockets from 1, and repeats the first socket without a number', async () => {
     expect(await sourced('IPLEDGER_SOCKET')).to.equal('/run/one.sock');
     expect(await sourced('IPLEDGER_SOCKET_1')).to.equal('/run/one.sock');
     expect(await sourced('IPLEDGER_SOCKET_2')).to.equal('/run/two.sock');
   });
 
-  it('names the metrics and the namespace that `ipledger doctor` reads', async () => {
+  it('The env file of `make up` names the metrics and the namespace that `ipledger doctor` reads', async () => {
     expect(await sourced('IPLEDGER_METRICS')).to.equal('127.0.0.1:12348,[::1]:12349');
     expect(await sourced('IPLEDGER_NAMESPACE')).to.equal('kube-system');
   });
 
-  it('unsets the TLS variables for plaintext', async () => {
+  it('The env file of `make up` unsets the TLS variables for plaintext', async () => {
     expect(await sourced('IPLEDGER_TLS_CA')).to.equal('');
     expect(await sourced('{ETCDCTL_CERT-unset}')).to.equal('unset');
   });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { probeReadyOrHalted } from './halted-releases.ts';
 
 describe('The pod-watcher of `make up`', () => {
-  it('counts as ready if its only problem is that it has halted releases, which is reported', async () => {
+  it('The pod-watcher of `make up` counts as ready if its only problem is that it has halted releases, which is reported', async () => {
     let reply: [number, string] = [200, 'ok\n'];
     const server = createServer((_, response) => response.writeHead(reply[0]).end(reply[1])).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -31,28 +31,28 @@ describe('A pid file', () => {
     writeFileSync(file, JSON.stringify({ ...record, ...change }));
   }
 
-  it('identifies a process while it runs', async () => {
+  it('A pid file identifies a process while it runs', async () => {
     expect(readLivingRecord(file)).to.include({ pid: child.pid, settings: 'as requested' });
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(readLivingRecord(file)).to.equal(undefined);
   });
 
-  it('does not identify another process with the same pid', () => {
+  it('A pid file does not identify another process with the same pid', () => {
     rewrite({ startTime: '1' });
     expect(readLivingRecord(file)).to.equal(undefined);
   });
 
-  it('does not identify a process of another boot', () => {
+  it('A pid file does not identify a process of another boot', () => {
     rewrite({ boot: '00000000-0000-0000-0000-000000000000' });
     expect(readLivingRecord(file)).to.equal(undefined);
   });
 
-  it('that is missing identifies no process', () => {
+  it('A pid file that is missing identifies no process', () => {
     expect(readLivingRecord(join(folder, 'missing.pid'))).to.equal(undefined);
   });
 
-  it('does not identify a zombie', async () => {
+  it('A pid file does not identify a zombie', async () => {
     // The shell becomes a `sleep`, which never waits for its child. Then the child ends.
     const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'inherit', 'pipe'],

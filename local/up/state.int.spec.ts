@@ -16,24 +16,24 @@ describe('The ports of `make up`', () => {
     return port;
   }
 
-  it('do not change', async () => {
+  it('The ports of `make up` do not change', async () => {
     const first = await assignPort(state, 'etcd', []);
     expect(await assignPort(state, 'etcd', [])).to.equal(first);
     expect(await assignPort(state, 'allocator', [])).to.not.equal(first);
   });
 
-  it('do not change for a running server', async () => {
+  it('The ports of `make up` do not change for a running server', async () => {
     state.ports['etcd'] = await occupied();
     expect(await assignPort(state, 'etcd', ['etcd'])).to.equal(state.ports['etcd']);
   });
 
-  it('change if another program took a port while no server ran', async () => {
+  it('The ports of `make up` change if another program took a port while no server ran', async () => {
     const taken = await occupied();
     state.ports['etcd'] = taken;
     expect(await assignPort(state, 'etcd', [])).to.not.equal(taken);
   });
 
-  it('cause an error if a port was taken while other servers run', async () => {
+  it('The ports of `make up` cause an error if a port was taken while other servers run', async () => {
     state.ports['etcd'] = await occupied();
     const failed: unknown = await assignPort(state, 'etcd', ['allocator']).catch((error: unknown) => error);
     expect(failed).to.have.property('message').that.contains('taken by another program: run `make down`');

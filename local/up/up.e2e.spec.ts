@@ -60,7 +60,7 @@ describe('`make up` and `make down`', function () {
     await run.end();
   });
 
-  it('start all servers in the order of their dependencies', () => {
+  it('`make up` and `make down` start all servers in the order of their dependencies', () => {
     expect(started(first)).to.deep.equal([
       'etcd',
       'kube-etcd',
@@ -73,7 +73,7 @@ describe('`make up` and `make down`', function () {
     ]);
   });
 
-  it('write an env file with which another terminal reaches each server', async () => {
+  it('`make up` and `make down` write an env file with which another terminal reaches each server', async () => {
     expect(await sourced('kubectl get nodes -o name')).to.equal('node/node-1\n');
     expect(await sourced('etcdctl get --prefix /ipledger/v1/log/ --print-value-only')).to.contain('LedgerCreated');
     expect(await sourced('grpcurl -plaintext "$IPLEDGER_ENDPOINT" list')).to.contain('ipledger.v1.Ipam');
@@ -89,7 +89,7 @@ describe('`make up` and `make down`', function () {
     expect(await sourced('command -v cnitool')).to.equal(`${folder}/bin/cnitool\n`);
   });
 
-  it('start only missing servers', async () => {
+  it('`make up` and `make down` start only missing servers', async () => {
     expect(started(await up())).to.deep.equal([]);
     process.kill(pidOf(first, 'allocator'), 'SIGKILL');
     while (isRunning(folder, 'allocator')) await new Promise(setImmediate);
@@ -98,21 +98,21 @@ describe('`make up` and `make down`', function () {
     expect(pidOf(again, 'etcd')).to.equal(pidOf(first, 'etcd'));
   });
 
-  it('add agents with a higher NODES, and keep them without NODES', async () => {
+  it('`make up` and `make down` add agents with a higher NODES, and keep them without NODES', async () => {
     expect(started(await up({ nodes: 2 }))).to.deep.equal(['node-agent-2']);
     const again = await up({ nodes: undefined });
     expect(again.exports.sockets).to.have.length(2);
     expect(started(again)).to.deep.equal([]);
   });
 
-  it('reject the user’s cluster while the ledger belongs to the cluster that `make up` made', async () => {
+  it('`make up` and `make down` reject the user’s cluster while the ledger belongs to the cluster that `make up` made', async () => {
     const copy = join(run.folder, 'user-kubeconfig');
     await mustRun('cp', [first.exports.kubeconfig, copy]);
     const refused: unknown = await up({ kubeconfig: copy, yes: true }).catch((error: unknown) => error);
     expect(refused).to.have.property('message').that.contains('belongs to a cluster of its own');
   });
 
-  it('keep the data after down and up', async () => {
+  it('`make up` and `make down` keep the data after down and up', async () => {
     const before = await sourced('etcdctl get /ipledger/v1/log/0000000000000001 --print-value-only');
     expect(await down(false)).to.have.length(9);
     expect(await down(false)).to.deep.equal([]);
@@ -120,7 +120,7 @@ describe('`make up` and `make down`', function () {
     expect(await sourced('etcdctl get /ipledger/v1/log/0000000000000001 --print-value-only')).to.equal(before);
   });
 
-  it('use TLS with TLS=1, also for etcd, and write an env file for it', async () => {
+  it('`make up` and `make down` use TLS with TLS=1, also for etcd, and write an env file for it', async () => {
     const other: unknown = await up({ tls: true }).catch((error: unknown) => error);
     expect(other).to.have.property('message').that.contains('the running servers do not use TLS: run `make down`');
     await down(false);
@@ -138,7 +138,7 @@ describe('`make up` and `make down`', function () {
     expect(started(await up())).to.deep.equal([]); // TLS stays on without TLS=1
   });
 
-  it('serve the user’s cluster only with YES=1, and remove exactly what they installed', async () => {
+  it('`make up` and `make down` serve the user’s cluster only with YES=1, and remove exactly what they installed', async () => {
     user = await openUserCluster(run);
     await down(true);
     expect(existsSync(folder)).to.be.false;
@@ -162,7 +162,7 @@ describe('`make up` and `make down`', function () {
     expect(await user.leases(), 'the position of the deleted ledger').to.not.include('ipledger-pod-watcher');
   });
 
-  it('serve a node of the user’s cluster, and have the permissions of the ServiceAccounts only', async () => {
+  it('`make up` and `make down` serve a node of the user’s cluster, and have the permissions of the ServiceAccounts only', async () => {
     await user.addNode('node-1');
     const result = await up({ kubeconfig: user.kubeconfig, yes: true });
     expect(started(result)).to.include('node-agent-1');
@@ -207,7 +207,7 @@ async function openUserCluster(run: Run) {
 // Stands in the file of the tests above, so that it does not run beside them: a machine has one
 // socket of Kube-OVN, and both serve it.
 describe('`make demo`', () => {
-  it('runs all its steps, and each command has the expected output', async function () {
+  it('`make demo` runs all its steps, and each command has the expected output', async function () {
     this.timeout(300_000);
     const demo = join(import.meta.dirname, '../demo/demo.ts');
     const { code, stdout, stderr } = await runCommand(process.execPath, [demo], { timeoutMs: 280_000 });

@@ -53,7 +53,7 @@ describe('A read model that begins in the middle of a ledger', () => {
     expect(await refused({ until: hourInstant(899) })).to.include({ code: 'POSITION_GONE' });
   });
 
-  it('ends a search when the caller has gone', async () => {
+  it('A read model that begins in the middle of a ledger ends a search when the caller has gone', async () => {
     const gone = AbortSignal.abort(new Error('gone'));
     const error = await ledgerHandlers(model, ledger)
       .history?.(decode('HistoryRequest', encode('HistoryRequest', {})) as HistoryRequest, { ...context, signal: gone })
@@ -61,7 +61,7 @@ describe('A read model that begins in the middle of a ledger', () => {
     expect(error).to.have.property('message', 'gone');
   });
 
-  it('answers nothing while it lacks events of the ledger, although its stream reports no error', async () => {
+  it('A read model that begins in the middle of a ledger answers nothing while it lacks events of the ledger, although its stream reports no error', async () => {
     const readHead = () => Promise.resolve(fakePosition(906));
     const error = await refused({}, { readHead });
     expect(error).to.include({ code: 'UNAVAILABLE' });

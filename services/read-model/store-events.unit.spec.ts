@@ -70,7 +70,7 @@ describe('storeEvents', () => {
   }
   const keepalive = (seq: number): WatchReply => watchReply([], fakePosition(seq));
 
-  it('stores events, and continues after them on reconnect', async () => {
+  it('storeEvents stores events, and continues after them on reconnect', async () => {
     const [given, bound, released, unbound] = podLifeEvents(1) as [never, never, never, never];
     const openedAt = await follow(
       [keepalive(4), watchReply([given, bound]), new IpledgerError('UNAVAILABLE', 'away')],
@@ -142,7 +142,7 @@ describe('storeEvents', () => {
   const replyOf = (from: number, to: number): WatchReply =>
     watchReply(Array.from({ length: to - from + 1 }, (_, index) => fakeEvent(from + index)));
 
-  it('stores several replies in one transaction while it catches up, and the last reply at the head', async () => {
+  it('storeEvents stores several replies in one transaction while it catches up, and the last reply at the head', async () => {
     const positions = positionsOf();
     const replies = [1, 501, 1_001, 1_501, 2_001].map((from) => replyOf(from, from + 499));
     await follow([keepalive(2_600), ...replies, replyOf(2_501, 2_600), replyOf(2_601, 2_603)]);
@@ -215,7 +215,7 @@ describe('storeEvents', () => {
     expect(model.store.mapsFromSeq).to.equal(4);
   });
 
-  it('stores the events also when the state before them cannot be read', async () => {
+  it('storeEvents stores the events also when the state before them cannot be read', async () => {
     firstEvents = [4];
     stateError = new IpledgerError('POSITION_GONE', 'no archive');
     const [given] = podLifeEvents(4) as [never];
@@ -224,7 +224,7 @@ describe('storeEvents', () => {
     expect(logged).to.have.length(1);
   });
 
-  it('retries with backoff when the first event is sealed', async () => {
+  it('storeEvents retries with backoff when the first event is sealed', async () => {
     const gone = new IpledgerError('POSITION_GONE', 'event 1 is sealed: the first live one is event 900');
     const stream = [keepalive(950), gone];
     expect(await follow(stream, stream, stream)).to.deep.equal([1, 1, 1]);

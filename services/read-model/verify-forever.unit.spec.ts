@@ -27,7 +27,7 @@ describe('verifyOnce', () => {
     return model;
   }
 
-  it('reports a damaged file, so that the model rejects queries', async () => {
+  it('verifyOnce reports a damaged file, so that the model rejects queries', async () => {
     const model = openChanged("UPDATE pods SET name = 'other'");
     const options = { model, scratchFile: `${place.file}-verification`, log, signal: new AbortController().signal };
     expect(await verifyOnce(options, 0)).to.equal(false);

@@ -154,7 +154,7 @@ describe('MapAddresses', () => {
       },
     ));
 
-  it('returns complete commands only, and IPv6 addresses in numeric order', () =>
+  it('MapAddresses returns complete commands only, and IPv6 addresses in numeric order', () =>
     withStore(
       [
         configured(1),
@@ -184,7 +184,7 @@ describe('MapAddresses', () => {
       },
     ));
 
-  it('rejects a Subnet without that family, a later event, a future time, and a store that begins late', async () => {
+  it('MapAddresses rejects a Subnet without that family, a later event, a future time, and a store that begins late', async () => {
     await withStore([configured(1, { cidrBlock: '10.0.0.0/24' })], async ({ map }) => {
       expect(await codeOf(map({ family: 6 }))).to.equal('SUBNET_UNKNOWN');
       expect(await codeOf(map({ subnet: 'unknown' }))).to.equal('SUBNET_UNKNOWN');
@@ -248,7 +248,7 @@ describe('MapAddresses of a store that begins late', () => {
   ) as StateAtReply;
   const events = chained([released(10, '10.0.0.5'), allocated(11, '10.0.0.8', 'db')]);
 
-  it('begins with the state before its first event, and verifies', async () => {
+  it('MapAddresses of a store that begins late begins with the state before its first event, and verifies', async () => {
     const { file, remove } = temporaryFile();
     const store = new EventStore(file);
     try {
@@ -298,7 +298,7 @@ describe('ListUsage of quarantined addresses', () => {
   const lifted = (seq: number, address: string): Event =>
     fakeEvent(seq, { type: 'QuarantineLifted', quarantineLifted: { address } });
 
-  it('lists those of now, also of an allocated address, and at most 100', () =>
+  it('ListUsage of quarantined addresses lists those of now, also of an allocated address, and at most 100', () =>
     withStore(
       [
         configured(1),
@@ -325,7 +325,7 @@ describe('Search', () => {
     allocated(4, 'fd00::5', 'webhook'),
   ];
 
-  it('finds an address in any spelling, a MAC, a container id and its first 12 digits', () =>
+  it('Search finds an address in any spelling, a MAC, a container id and its first 12 digits', () =>
     withStore(events, async ({ search }) => {
       const found = async (text: string) =>
         (await search(text)).map(({ kind, subnet, address, seq }) => `${kind} ${subnet} ${address} ${seq}`);
@@ -338,7 +338,7 @@ describe('Search', () => {
       expect(await found('10.0.0.99')).to.deep.equal([]);
     }));
 
-  it('finds an owner that was created again many times once, and the owners after it', () => {
+  it('Search finds an owner that was created again many times once, and the owners after it', () => {
     const created = (seq: number, name: string, kind: string) =>
       fakeEvent(seq, {
         type: 'AddressAllocated',
@@ -361,7 +361,7 @@ describe('Search', () => {
     );
   });
 
-  it('finds Pods by the beginning of their name, even with a namespace, and does not interpret patterns', () =>
+  it('Search finds Pods by the beginning of their name, even with a namespace, and does not interpret patterns', () =>
     withStore(events, async ({ search }) => {
       const found = async (text: string) => (await search(text)).map(({ kind, name }) => `${kind} ${name}`);
       expect(await found('web')).to.deep.equal(['pod web-0', 'pod webhook']);

@@ -50,7 +50,7 @@ describe('An attacked allocator', function () {
 
   for (const name of Object.keys(attackers) as AttackerName[]) {
     const { who, calls } = attackers[name];
-    it(`serves another agent and its probes, keeps its lease and its memory limit beside ${who}`, async () => {
+    it(`An attacked allocator serves another agent and its probes, keeps its lease and its memory limit beside ${who}`, async () => {
       const alone = await ledger.attachRepeatedly(bindings);
       resetPeakMemory(pid);
       await using attacker = await startAttacker(name, ledger.target, calls * factor);

@@ -64,7 +64,7 @@ describe('A tenant with Pods and claims', function () {
     });
   }
 
-  it('cannot halt releases by deleting mirrors of static Pods together', async () => {
+  it('A tenant with Pods and claims cannot halt releases by deleting mirrors of static Pods together', async () => {
     const { metadata } = await scene.kubernetes.get('Node', 'node-1');
     const node = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: metadata.uid, controller: true };
     const hash = (index: number): string => index.toString(16).padStart(32, '0');
@@ -82,7 +82,7 @@ describe('A tenant with Pods and claims', function () {
     await expectOthersServed('beside-mirrors');
   });
 
-  it('cannot delay other tenants by claims and requests that are never granted', async () => {
+  it('A tenant with Pods and claims cannot delay other tenants by claims and requests that are never granted', async () => {
     const claims = times(150 * factor, (index) => ({
       apiVersion: 'k8s.cni.cncf.io/v1alpha1',
       kind: 'IPAMClaim',

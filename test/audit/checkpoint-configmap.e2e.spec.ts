@@ -34,7 +34,7 @@ describe('The checkpoint ConfigMap', function () {
     return Object.values((found as { data: Record<string, string> }).data);
   };
 
-  it('receives new checkpoints, which verify the ledger', async () => {
+  it('The checkpoint ConfigMap receives new checkpoints, which verify the ledger', async () => {
     await eventually(async () => expect(await notes()).to.have.length(1));
     await cluster.apply(
       `{"apiVersion":"kubeovn.io/v1","kind":"Subnet","metadata":{"name":"macvlan"},"spec":{"protocol":"IPv4","cidrBlock":"172.17.0.0/16","gateway":"172.17.0.1","provider":"macvlan.default"}}`,

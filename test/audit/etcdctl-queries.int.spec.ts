@@ -38,7 +38,7 @@ describe('docs/audit.md, with etcdctl and jq alone', function () {
   });
   after(() => run.end());
 
-  it('has ten queries', () => {
+  it('docs/audit.md, with etcdctl and jq alone has ten queries', () => {
     expect(questions).to.have.length(10);
   });
 
@@ -51,12 +51,12 @@ describe('docs/audit.md, with etcdctl and jq alone', function () {
   }
 
   for (const { name, commands, answer } of questions)
-    it(`answers ${name}`, async () => {
+    it(`docs/audit.md, with etcdctl and jq alone answers ${name}`, async () => {
       expect(commands).to.not.equal('');
       expect(await runQuery(commands)).to.equal(answer);
     });
 
-  it('returns the history of an address whose claim was dropped twice', async () => {
+  it('docs/audit.md, with etcdctl and jq alone returns the history of an address whose claim was dropped twice', async () => {
     const client = connectEtcd([etcd.endpoint]);
     await recordDay(new EtcdLedger(client), followingDays);
     client.close();

@@ -59,13 +59,13 @@ describe('The record', function () {
     return stdout;
   };
 
-  it('is exported completely, from the allocator and from etcd', async () => {
+  it('The record is exported completely, from the allocator and from etcd', async () => {
     const log = await etcd.etcdctl(['get', '--prefix', '--print-value-only', `${ledgerKeys}log/`]);
     expect(await exported('--etcd', etcd.endpoint)).to.equal(log);
     expect(await exported('--allocator', allocator.endpoint)).to.equal(log);
   });
 
-  it('is exported by range, and a range that ends after the last event is refused', async () => {
+  it('The record is exported by range, and a range that ends after the last event is refused', async () => {
     for (const where of [
       ['--etcd', etcd.endpoint],
       ['--allocator', allocator.endpoint],
@@ -91,7 +91,7 @@ describe('The record', function () {
     }
   });
 
-  it('becomes the same ledger in another etcd, where an allocator continues', async () => {
+  it('The record becomes the same ledger in another etcd, where an allocator continues', async () => {
     const file = join(run.folder, 'ledger.ndjson');
     writeFileSync(file, await exported('--etcd', etcd.endpoint));
     const other = await startEtcd(run, { name: 'other' });
@@ -111,7 +111,7 @@ describe('The record', function () {
     expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
   });
 
-  it('is not served during its replay: an allocator that started earlier waits for the end', async () => {
+  it('The record is not served during its replay: an allocator that started earlier waits for the end', async () => {
     const file = join(run.folder, 'ledger.ndjson');
     const copy = await startEtcd(run, { name: 'copy' });
     expect((await runIpledger(['replay', file, '--etcd', copy.endpoint])).code).to.equal(0);
@@ -136,7 +136,7 @@ describe('The record', function () {
     expect((JSON.parse(held.stdout) as { allocations: unknown[] }).allocations).to.have.length(30);
   });
 
-  it('is not replayed from an incomplete export', async () => {
+  it('The record is not replayed from an incomplete export', async () => {
     const lines = (await exported('--etcd', etcd.endpoint)).split('\n');
     const file = join(run.folder, 'broken.ndjson');
     writeFileSync(file, lines.toSpliced(20, 1).join('\n'));
@@ -147,7 +147,7 @@ describe('The record', function () {
     expect(await empty.etcdctl(['get', '--prefix', '/', '--keys-only'])).to.equal('');
   });
 
-  it('is verified by the allocator', async () => {
+  it('The record is verified by the allocator', async () => {
     const clean = await runIpledger(['verify', '--allocator', allocator.endpoint]);
     expect([clean.code, clean.stderr]).to.deep.equal([0, '']);
     await etcd.etcdctl(['put', `${ledgerKeys}note`, 'hello']);
@@ -157,7 +157,7 @@ describe('The record', function () {
     expect(stdout).to.match(/^\/ipledger\/v1\/note +ipledger has no such key/m);
   });
 
-  it('is signed on a schedule, to a file and stdout, and on request', async () => {
+  it('The record is signed on a schedule, to a file and stdout, and on request', async () => {
     await eventually(() => expect(seqsSigned().at(-1)).to.be.at.least(52));
     const now = await runIpledger(['checkpoint', '--allocator', allocator.endpoint]);
     expect(now.code).to.equal(0);
@@ -172,7 +172,7 @@ describe('The record', function () {
       );
   });
 
-  it('contains the rotation to a new key, signed by the previous key', async () => {
+  it('The record contains the rotation to a new key, signed by the previous key', async () => {
     const next = generateKey('audit.example/ledger');
     writeFileSync(`${allocator.keyFile}.new`, `${next.signer}\n`);
     renameSync(`${allocator.keyFile}.new`, allocator.keyFile);

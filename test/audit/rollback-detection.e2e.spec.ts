@@ -43,7 +43,7 @@ describe('An allocator with checkpoints of a rewound ledger', function () {
     });
   }
 
-  it('freezes the ledger at start, so no address is allocated twice', async () => {
+  it('An allocator with checkpoints of a rewound ledger freezes the ledger at start, so no address is allocated twice', async () => {
     const file = await backUpEtcd(run, etcd);
     const { position } = await allocate('lost');
     await waitForCheckpoint(position?.seq ?? 0);
@@ -56,7 +56,7 @@ describe('An allocator with checkpoints of a rewound ledger', function () {
     expect(IpledgerError.from(refused).code).to.equal('LEDGER_FROZEN');
   });
 
-  it('does not freeze a ledger again that an operator recovered', async () => {
+  it('An allocator with checkpoints of a rewound ledger does not freeze a ledger again that an operator recovered', async () => {
     const { position: comparedPosition } = await client.call(LedgerService.getStatus, {});
     const { position } = await client.call(LedgerService.restore, {
       reason: 'the backup is all there is',

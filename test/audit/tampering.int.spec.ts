@@ -80,7 +80,7 @@ describe('Verification of a tampered ledger', function () {
     return result.findings;
   }
 
-  it('finds nothing in the original ledger', async () => {
+  it('Verification of a tampered ledger finds nothing in the original ledger', async () => {
     expect(parseEvents(honest)).to.have.length(12);
     expect(await findingsIn(honest)).to.deep.equal([]);
     expect(await findingsIn(honest, true)).to.deep.equal([]);
@@ -88,7 +88,7 @@ describe('Verification of a tampered ledger', function () {
 
   const rows: string[] = [];
   for (const tamperCase of tamperCases)
-    it(`finds what docs/audit.md states for: ${tamperCase.name}`, async () => {
+    it(`Verification of a tampered ledger finds what docs/audit.md states for: ${tamperCase.name}`, async () => {
       const edited = new Map(honest);
       tamperCase.editKeys(edited);
       const recomputed = rebuildLedger(honest, tamperCase.rewriteEvents(parseEvents(honest)));
@@ -101,13 +101,13 @@ describe('Verification of a tampered ledger', function () {
       rows.push(`| ${tamperCase.name} | ${cells.join(' | ')} |`);
     });
 
-  it('matches the table in docs/audit.md', () => {
+  it('Verification of a tampered ledger matches the table in docs/audit.md', () => {
     const page = readFileSync(join(root, 'docs/audit.md'), 'utf8');
     const table = /<!-- tampering -->\n(.*?)\n<!-- \/tampering -->/s.exec(page)?.[1] ?? '';
     expect(table.split('\n').slice(2)).to.deep.equal(rows);
   });
 
-  it('has the same findings with one and with two threads, for random edits', async () => {
+  it('Verification of a tampered ledger has the same findings with one and with two threads, for random edits', async () => {
     const edits = fc.array(
       fc.record({ key: fc.nat(), at: fc.nat(), kind: fc.constantFrom('character', 'cut', 'delete', 'swap') }),
       {
@@ -123,7 +123,7 @@ describe('Verification of a tampered ledger', function () {
     await fc.assert(property, { numRuns: 40 });
   });
 
-  it('finds nothing after the original keys are restored', async () => {
+  it('Verification of a tampered ledger finds nothing after the original keys are restored', async () => {
     expect(await findingsIn(honest, true)).to.deep.equal([]);
   });
 });

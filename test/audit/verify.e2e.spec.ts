@@ -52,21 +52,21 @@ describe('ipledger verify', function () {
     return file;
   }
 
-  it('reports no findings and exits with 0', async () => {
+  it('ipledger verify reports no findings and exits with 0', async () => {
     const { hash } = await ledger.head(never);
     const { code, stdout, stderr } = await runIpledger(['verify', '--etcd', etcd.endpoint]);
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.equal(`12 events, 7 other keys verified, up to ${hash}: no findings\n`);
   });
 
-  it('compares the ledger with the checkpoints of a file', async () => {
+  it('ipledger verify compares the ledger with the checkpoints of a file', async () => {
     const args = ['verify', '--checkpoint', checkpoints, '--verifier-key', keys.verifier, '-o', 'json'];
     const { code, stdout } = await runIpledger(args, { env: { IPLEDGER_ETCD: etcd.endpoint } });
     expect(code).to.equal(0);
     expect(JSON.parse(stdout)).to.deep.include({ comparedKeys: 7, findings: [] });
   });
 
-  it('rejects a checkpoint of an unknown key and requests the key', async () => {
+  it('ipledger verify rejects a checkpoint of an unknown key and requests the key', async () => {
     const other = generateKey('audit.example/ledger').verifier;
     const named = await runIpledger([
       'verify',
@@ -86,7 +86,7 @@ describe('ipledger verify', function () {
     expect(none.stderr).to.match(/name the key with --verifier-key/);
   });
 
-  it('names the unreadable line of a checkpoint file', async () => {
+  it('ipledger verify names the unreadable line of a checkpoint file', async () => {
     const torn = join(run.folder, 'torn');
     writeFileSync(torn, `${readFileSync(checkpoints, 'utf8')}\nipledger/`);
     const args = ['verify', '--etcd', etcd.endpoint, '--checkpoint', torn, '--verifier-key', keys.verifier];
@@ -95,7 +95,7 @@ describe('ipledger verify', function () {
     expect(stderr).to.match(/^ipledger: the verification failed: .*\/torn, line 9: this is not a signed note/);
   });
 
-  it('verifies an export without etcd and names the bad line', async () => {
+  it('ipledger verify verifies an export without etcd and names the bad line', async () => {
     const honest = await runIpledger([
       'verify',
       '--export',
@@ -118,7 +118,7 @@ describe('ipledger verify', function () {
     expect(forged.stdout).to.match(/^\/ipledger\/v1\/log\/0000000000000007 +event 7 does not follow event 6: /m);
   });
 
-  it('names the first bad key and exits with 1', async () => {
+  it('ipledger verify names the first bad key and exits with 1', async () => {
     const text = await client.get(logKey(9)).string();
     await client.delete().key(logKey(9));
     const { code, stdout, stderr } = await runIpledger(['verify', '--etcd', etcd.endpoint]);
@@ -131,7 +131,7 @@ describe('ipledger verify', function () {
     expect(csv.stdout).to.match(/^key,finding\r\n.*0009,event 9 is missing: the next event is 10\r\n$/);
   });
 
-  it('prints the commands that repair keys which prevent an allocator from starting', async () => {
+  it('ipledger verify prints the commands that repair keys which prevent an allocator from starting', async () => {
     const keys = [subnetKey('macvlan'), poolKey('stray'), segmentKey(1)];
     for (const key of keys) {
       await client.put(key).value('garbage');
@@ -149,7 +149,7 @@ describe('ipledger verify', function () {
     }
   });
 
-  it('exits with 2 without an etcd, a file or a ledger', async () => {
+  it('ipledger verify exits with 2 without an etcd, a file or a ledger', async () => {
     const nothing = join(run.folder, 'nothing');
     writeFileSync(nothing, '');
     const empty = (await startEtcd(run, { name: 'empty' })).endpoint;

@@ -12,7 +12,7 @@ import { consoleRows } from './rows/console.ts';
 describe('The bench', function () {
   this.timeout(300_000);
   for (const group of benchGroups)
-    it(`measures ${group.rows.join(', ')}`, async function () {
+    it(`The bench measures ${group.rows.join(', ')}`, async function () {
       const ability = group === consoleRows ? probeBrowser() : undefined;
       if (ability?.isAvailable === false) {
         console.log(`      skipped: ${ability.reason}`);

@@ -5,7 +5,7 @@ import { alternate, createMeasurement, isFarFromGoal, median, quantile } from '.
 describe('A measurement', () => {
   const row = { name: 'verify', what: 'µs', goal: { atMost: 3 } } as const;
 
-  it("has the median of its rounds' quotients as figure", () => {
+  it("A measurement has the median of its rounds' quotients as figure", () => {
     expect(createMeasurement({ ...row, ours: [200, 100, 120], floor: [100, 100, 100] })).to.deep.equal({
       name: 'verify',
       what: 'µs',
@@ -24,7 +24,7 @@ describe('A measurement', () => {
     expect(measured).to.include({ figure: 60, met: true }).and.not.to.have.property('floor');
   });
 
-  it('is far from its goal below 0.7 of it', () => {
+  it('A measurement is far from its goal below 0.7 of it', () => {
     const isFar = (figure: number, goal: { atMost: number } | { atLeast: number }): boolean =>
       isFarFromGoal({ figure, goal });
     expect([isFar(1.42, { atMost: 1 }), isFar(1.43, { atMost: 1 })]).to.deep.equal([false, true]);
@@ -32,7 +32,7 @@ describe('A measurement', () => {
     expect(isFar(Number.NaN, { atMost: 1 })).to.equal(true);
   });
 
-  it('takes turns with its floor after a round that only warms up', async () => {
+  it('A measurement takes turns with its floor after a round that only warms up', async () => {
     const order: string[] = [];
     const side = (name: string) => (round: number) => {
       order.push(`${name}${round}`);
@@ -43,7 +43,7 @@ describe('A measurement', () => {
     expect(values).to.deep.equal({ ours: [1, 2], floor: [1, 2] });
   });
 
-  it('is summarized by median and quantiles', () => {
+  it('A measurement is summarized by median and quantiles', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect([median(values), quantile(values, 0.99), quantile(values, 1)]).to.deep.equal([50, 99, 100]);
     expect(median([3])).to.equal(3);

@@ -8,7 +8,7 @@ import { containersOf, parseManifests, podSpecOf, renderChart, template } from '
 const role = ['--set=archive.type=s3,archive.s3.bucket=ledger', '--set=archive.s3.roleArn=arn:aws:iam::1:role/ledger'];
 
 describe('The chart with archive.s3.roleArn', () => {
-  it('gives the allocator the role and a token with the audience of STS, and no access key', async () => {
+  it('The chart with archive.s3.roleArn gives the allocator the role and a token with the audience of STS, and no access key', async () => {
     const text = await renderChart([], role);
     const variables = parseManifests(text)
       .flatMap((manifest) => podSpecOf(manifest) ?? [])
@@ -24,7 +24,7 @@ describe('The chart with archive.s3.roleArn', () => {
     expect(text).to.contain('audience: sts.amazonaws.com, expirationSeconds: 3600, path: token');
   });
 
-  it('is rejected if it also has an access key', async () => {
+  it('The chart with archive.s3.roleArn is rejected if it also has an access key', async () => {
     const both = renderChart([], [...role, '--set=archive.s3.secret=keys']);
     await both.then(
       () => expect.fail('it was rendered'),
@@ -34,7 +34,7 @@ describe('The chart with archive.s3.roleArn', () => {
 });
 
 describe('The chart without a choice of an archive', () => {
-  it('is refused, and explains the choices', async () => {
+  it('The chart without a choice of an archive is refused, and explains the choices', async () => {
     const { code, stderr } = await template([], ['--set=archive.type=']);
     expect(code).to.not.equal(0);
     expect(stderr).to.contain(

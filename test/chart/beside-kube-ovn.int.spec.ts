@@ -7,7 +7,7 @@ import { root } from '../harness/paths.ts';
 import { chartFolder, parseManifests, renderChart } from './render-chart.ts';
 
 describe('The Helm chart beside Kube-OVN', () => {
-  it('gives the pod-watcher no right to change objects of Kube-OVN, and installs no CustomResourceDefinition of Kube-OVN', async () => {
+  it('The Helm chart beside Kube-OVN gives the pod-watcher no right to change objects of Kube-OVN, and installs no CustomResourceDefinition of Kube-OVN', async () => {
     const manifests = parseManifests(await renderChart([join(root, 'test/chart/values/beside-kube-ovn.yaml')]));
     const ofKubeOvn = manifests
       .flatMap(({ rules = [] }) => rules)
@@ -23,7 +23,7 @@ describe('The Helm chart beside Kube-OVN', () => {
     expect(plugin?.command?.slice(-2)).to.deep.equal(['--name', 'ipledger']);
   });
 
-  it('has the CustomResourceDefinitions of deploy/crds in the group of ipledger', () => {
+  it('The Helm chart beside Kube-OVN has the CustomResourceDefinitions of deploy/crds in the group of ipledger', () => {
     const folder = join(chartFolder, 'files', 'crds-beside-kube-ovn');
     const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
     expect(files, 'they differ: run make chart').to.have.deep.members(ownDefinitions());

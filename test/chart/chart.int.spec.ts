@@ -162,13 +162,13 @@ describe('The Helm chart', function () {
     podSpecs().flatMap((spec) => containersOf(spec).filter(({ command }) => (command.at(-1) ?? '') in programs));
 
   for (const program of helmPrograms)
-    it(`passes lint of ${program}`, async () => {
+    it(`The Helm chart passes lint of ${program}`, async () => {
       const lint = ['lint', '--strict', chartFolder, `--values=${withoutArchive}`];
       const { code, stdout, stderr } = await runHelm(lint, program);
       expect(code, stdout + stderr).to.equal(0);
     });
 
-  it('renders the same objects with Helm 3 and Helm 4', async () => {
+  it('The Helm chart renders the same objects with Helm 3 and Helm 4', async () => {
     for (const file of valueFiles) {
       const [four, three] = await Promise.all(helmPrograms.map((program) => template([file], [], program)));
       const sorted = (text = ''): string[] =>
@@ -180,13 +180,13 @@ describe('The Helm chart', function () {
   });
 
   for (const [title, settings, message] of mistakes)
-    it(`rejects ${title}`, async () => {
+    it(`The Helm chart rejects ${title}`, async () => {
       const { code, stderr } = await template([], settings);
       expect(code).to.equal(1);
       expect(stderr).to.contain(message);
     });
 
-  it('sets only environment variables that the programs have', async () => {
+  it('The Helm chart sets only environment variables that the programs have', async () => {
     const helps = new Map<string, string>();
     for (const [bundle, main] of Object.entries(programs))
       helps.set(bundle, await mustRun(process.execPath, [join(root, main), '--help']));
@@ -200,7 +200,7 @@ describe('The Helm chart', function () {
     expect(unknown).to.deep.equal([]);
   });
 
-  it('gives the agents no right at the Kubernetes API with agent.readPods=false, and else only to get Pods and machines', async () => {
+  it('The Helm chart gives the agents no right at the Kubernetes API with agent.readPods=false, and else only to get Pods and machines', async () => {
     const rightsOf = async (settings: readonly string[]) =>
       parseManifests(await renderChart([], settings))
         .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.startsWith('ipledger-node-agent'))
@@ -210,14 +210,14 @@ describe('The Helm chart', function () {
     expect(await rightsOf(['--set=agent.readPods=false'])).to.deep.equal([]);
   });
 
-  it('starts the agent with the flags of Node that are measured', () => {
+  it('The Helm chart starts the agent with the flags of Node that are measured', () => {
     const commands = ownContainers().map(({ command }) => command.slice(1));
     const agents = commands.filter((command) => command.includes('/app/node-agent.mjs'));
     expect(agents.length).to.equal(valueFiles.length);
     for (const command of agents) expect(command).to.deep.equal([...agentFlags, '/app/node-agent.mjs']);
   });
 
-  it('gives each container requests, a memory limit, a read-only root, no more privileges, and its last lines as message', () => {
+  it('The Helm chart gives each container requests, a memory limit, a read-only root, no more privileges, and its last lines as message', () => {
     const open = podSpecs()
       .flatMap(containersOf)
       .filter(({ securityContext: security, resources, terminationMessagePolicy }) => {
@@ -231,7 +231,7 @@ describe('The Helm chart', function () {
     expect(open.map(({ name }) => name)).to.deep.equal([]);
   });
 
-  it('gives capabilities, the network and folders of the node to the agent alone', () => {
+  it('The Helm chart gives capabilities, the network and folders of the node to the agent alone', () => {
     const agents = podSpecs().filter(({ serviceAccountName }) => serviceAccountName === 'ipledger-node-agent');
     const others = podSpecs().filter((spec) => !agents.includes(spec));
     expect(agents).to.have.length(valueFiles.length);
@@ -248,7 +248,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('gives kubelet a port for its probes that no NetworkPolicy opens, for the agent on loopback of the node', () => {
+  it('The Helm chart gives kubelet a port for its probes that no NetworkPolicy opens, for the agent on loopback of the node', () => {
     const opened = allManifests().flatMap(({ kind, spec }) => {
       if (kind !== 'NetworkPolicy') return [];
       const { ingress } = spec as { ingress: readonly { ports: readonly { port: number }[] }[] | null };
@@ -268,7 +268,7 @@ describe('The Helm chart', function () {
     ]);
   });
 
-  it('lets only Pods of namespaces that a value names read metrics', () => {
+  it('The Helm chart lets only Pods of namespaces that a value names read metrics', () => {
     for (const [file, manifests] of rendered) {
       const text = JSON.stringify(manifests.filter(({ kind }) => kind === 'NetworkPolicy'));
       const isNamed = /monitoring|secrets-s3/.test(basename(file));
@@ -277,13 +277,13 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('sets IPLEDGER_ACCEPT_CLOCK on the allocators only if a value requests it', async () => {
+  it('The Helm chart sets IPLEDGER_ACCEPT_CLOCK on the allocators only if a value requests it', async () => {
     const accepted = (await renderChart([], ['--set=allocator.acceptClock=true'])).match(/^.*ACCEPT_CLOCK.*$/gm);
     expect(accepted?.map((line) => line.trim())).to.deep.equal([`- { name: IPLEDGER_ACCEPT_CLOCK, value: '1' }`]);
     expect(JSON.stringify(allManifests())).not.to.contain('ACCEPT_CLOCK');
   });
 
-  it('has the OVN projector, its account and its folders of nodes only with OVN', () => {
+  it('The Helm chart has the OVN projector, its account and its folders of nodes only with OVN', () => {
     const withOvn = [...rendered.values()].filter(hasOvn);
     expect(withOvn).to.have.length(2);
     for (const manifests of rendered.values()) {
@@ -296,7 +296,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('mounts the folder of Open vSwitch once, also if the agent has its own socket in it', () => {
+  it('The Helm chart mounts the folder of Open vSwitch once, also if the agent has its own socket in it', () => {
     for (const manifests of [...rendered.values()].filter(hasOvn)) {
       const agent = manifests.flatMap((each) => podSpecOf(each) ?? []).find(({ hostNetwork }) => hostNetwork);
       const paths = agent?.containers[0]?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
@@ -305,7 +305,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('gives a Job another name when its Pod changes', async () => {
+  it('The Helm chart gives a Job another name when its Pod changes', async () => {
     const [file = ''] = valueFiles;
     const jobsWith = async (...settings: string[]): Promise<Map<string, string>> => {
       const jobs = parseManifests(await renderChart([file], [...withoutHooks, ...settings])).filter(
@@ -325,7 +325,7 @@ describe('The Helm chart', function () {
     expect(await jobsWith('--set=allocator.replicas=5')).to.deep.equal(jobs);
   });
 
-  it('has the roles of deploy/rbac.yaml, and their bindings in its namespace', () => {
+  it('The Helm chart has the roles of deploy/rbac.yaml, and their bindings in its namespace', () => {
     const text = readFileSync(join(root, 'deploy/rbac.yaml'), 'utf8');
     expect(readFileSync(join(chartFolder, 'files/rbac.yaml'), 'utf8') === text, 'it differs: run make chart').to.be
       .true;
@@ -341,7 +341,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('contains the CustomResourceDefinitions of deploy/crds', () => {
+  it('The Helm chart contains the CustomResourceDefinitions of deploy/crds', () => {
     const folder = join(chartFolder, 'files', 'crds');
     expect(readdirSync(folder).sort()).to.deep.equal(crdFiles().map((file) => basename(file)));
     for (const file of crdFiles()) {
@@ -350,7 +350,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('has no CustomResourceDefinition in the release, where uninstall would delete it, and none of Multus', () => {
+  it('The Helm chart has no CustomResourceDefinition in the release, where uninstall would delete it, and none of Multus', () => {
     // Helm creates those of a folder crds, refuses a foreign owner, and never changes them
     expect(existsSync(join(chartFolder, 'crds'))).to.be.false;
     expect(allManifests().filter(({ kind }) => kind === 'CustomResourceDefinition')).to.deep.equal([]);
@@ -362,7 +362,7 @@ describe('The Helm chart', function () {
     expect(resources).to.deep.equal(files.sort());
   });
 
-  it('changes only its own CustomResourceDefinitions, by hooks whose objects are deleted with their Job', () => {
+  it('The Helm chart changes only its own CustomResourceDefinitions, by hooks whose objects are deleted with their Job', () => {
     for (const manifests of rendered.values()) {
       const hooks = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
       expect(hooks.map(({ kind }) => kind).sort()).to.deep.equal([
@@ -395,7 +395,7 @@ describe('The Helm chart', function () {
     }
   });
 
-  it('has all alerts with the address of the runbooks, and all dashboards as the generator wrote them', () => {
+  it('The Helm chart has all alerts with the address of the runbooks, and all dashboards as the generator wrote them', () => {
     const manifests = rendered.get(join(root, 'test/chart/values/monitoring.yaml')) ?? [];
     const rule = manifests.find(({ kind }) => kind === 'PrometheusRule') as { spec?: typeof ruleFile } | undefined;
     const monitor = manifests.find(({ kind }) => kind === 'PodMonitor');
@@ -410,13 +410,13 @@ describe('The Helm chart', function () {
     expect(shown.map((text) => JSON.parse(text) as unknown)).to.have.deep.members(written);
   });
 
-  it('has no object of the Prometheus Operator unless a value requests it', () => {
+  it('The Helm chart has no object of the Prometheus Operator unless a value requests it', () => {
     const others = [...rendered].filter(([file]) => !file.endsWith('monitoring.yaml')).flatMap(([, found]) => found);
     expect(others.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com'))).to.deep.equal([]);
   });
 
   for (const name of renderedFolders)
-    it(`renders deploy/${name}/ipledger.yaml`, async () => {
+    it(`The Helm chart renders deploy/${name}/ipledger.yaml`, async () => {
       const folder = join(root, 'deploy', name);
       const text = await renderChart([join(folder, 'values.yaml')], withoutHooks);
       expect(readFileSync(join(folder, 'ipledger.yaml'), 'utf8') === text, 'it differs: run make chart').to.be.true;

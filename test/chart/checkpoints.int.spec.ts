@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { containersOf, parseManifests, podSpecOf, renderChart } from './render-chart.ts';
 
 describe('The chart with allocator.checkpointSecret', () => {
-  it('mounts the ConfigMap of the pod-watcher as the checkpoint file of the allocators, also before it exists', async () => {
+  it('The chart with allocator.checkpointSecret mounts the ConfigMap of the pod-watcher as the checkpoint file of the allocators, also before it exists', async () => {
     const text = await renderChart([], ['--set=allocator.checkpointSecret=key']);
     const allocator = parseManifests(text).find(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'ipledger-allocator',

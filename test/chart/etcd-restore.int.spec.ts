@@ -110,7 +110,7 @@ describe('The jobs that restore etcd', function () {
     BACKUP_SERVER_NAME: 'localhost',
   });
 
-  it('refuse while the member runs', async () => {
+  it('The jobs that restore etcd refuse while the member runs', async () => {
     const server = createServer().listen(2379, '127.0.0.7');
     try {
       const { code, stderr } = await runContainer('prepare', '127.0.0.7');
@@ -121,7 +121,7 @@ describe('The jobs that restore etcd', function () {
     }
   });
 
-  it('download the backup only with a certificate of etcd', async () => {
+  it('The jobs that restore etcd download the backup only with a certificate of etcd', async () => {
     const curl = [
       '--silent',
       '--show-error',
@@ -134,7 +134,7 @@ describe('The jobs that restore etcd', function () {
     expect(stdout).to.equal('');
   });
 
-  it('replace the data by the backup, keep the earlier data, and can be repeated at each step', async () => {
+  it('The jobs that restore etcd replace the data by the backup, keep the earlier data, and can be repeated at each step', async () => {
     mkdirSync(join(data, 'etcd'));
     writeFileSync(join(data, 'etcd', 'earlier'), '');
     mkdirSync(join(data, 'etcd-restored')); // an interrupted run
@@ -149,7 +149,7 @@ describe('The jobs that restore etcd', function () {
     expect(readdirSync(join(data, earlier))).to.deep.equal(['earlier']);
   });
 
-  it('leave the data of the backup with a revision that freezes the ledger', async () => {
+  it('The jobs that restore etcd leave the data of the backup with a revision that freezes the ledger', async () => {
     const hash = await mustRun(await findProgram('etcdutl'), [
       'snapshot',
       'status',

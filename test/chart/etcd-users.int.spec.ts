@@ -43,14 +43,14 @@ describe('The job for the users of etcd', function () {
   const etcdctl = async (as: TlsFiles, ...args: string[]) =>
     runCommand(await findProgram('etcdctl'), args, { env: environment(as) });
 
-  it('creates the users once by any member that answers, and completes an interrupted run', async () => {
+  it('The job for the users of etcd creates the users once by any member that answers, and completes an interrupted run', async () => {
     // An interrupted run leaves this role
     expect((await etcdctl(files.etcd.root, 'role', 'add', 'ipledger')).code).to.equal(0);
     expect(await createUsers()).to.contain('authentication is on');
     expect(await createUsers()).to.contain('already on');
   });
 
-  it('permits the allocator its prefix, the auditor only reads, and only root maintenance', async () => {
+  it('The job for the users of etcd permits the allocator its prefix, the auditor only reads, and only root maintenance', async () => {
     const { allocator, auditor, root } = files.etcd;
     expect((await etcdctl(allocator, 'put', '/ipledger/test', '1')).code).to.equal(0);
     expect((await etcdctl(allocator, 'put', '/other', '1')).stderr).to.contain('permission denied');
@@ -64,7 +64,7 @@ describe('The job for the users of etcd', function () {
 });
 
 describe('The account of the job for the users of etcd', () => {
-  it('may change one ConfigMap and nothing else', async () => {
+  it('The account of the job for the users of etcd may change one ConfigMap and nothing else', async () => {
     const manifests = parseManifests(await renderChart([join(root, 'deploy', 'ha', 'values.yaml')]));
     const name = 'ipledger-etcd-users';
     const bindings = manifests.filter(({ subjects }) => subjects?.some((subject) => subject.name === name));
@@ -78,7 +78,7 @@ describe('The account of the job for the users of etcd', () => {
 });
 
 describe('The job for backups of etcd', () => {
-  it('deletes all but the newest backups', async () => {
+  it('The job for backups of etcd deletes all but the newest backups', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ipledger-backups-'));
     try {
       mkdirSync(join(folder, 'lost+found'));

@@ -51,14 +51,14 @@ describe('The chart on a real API server', function () {
   after(() => run.end());
 
   for (const file of valueFiles)
-    it(`has valid manifests with ${file.slice(root.length + 1)}`, async () => {
+    it(`The chart on a real API server has valid manifests with ${file.slice(root.length + 1)}`, async () => {
       const manifests = parseManifests(await renderChart([file]));
       const args = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'];
       const answer = await cluster.kubectl(args, asText(manifests));
       expect(answer.trim().split('\n')).to.have.length(manifests.length);
     });
   for (const name of renderedFolders)
-    it(`accepts kubectl apply -k deploy/${name}`, async () => {
+    it(`The chart on a real API server accepts kubectl apply -k deploy/${name}`, async () => {
       const commands = documentedCommands('docs/install.md', 'kustomize')
         .replace('apply', 'apply --force-conflicts --dry-run=server')
         .replace('deploy/ha', `deploy/${name}`);
@@ -78,7 +78,7 @@ describe('The chart on a real API server', function () {
     );
   };
 
-  it('lets the pod-watcher serve a Pod and become the active watcher', async () => {
+  it('The chart on a real API server lets the pod-watcher serve a Pod and become the active watcher', async () => {
     const kubeconfig = await cluster.kubeconfigFor(accountOf('ipledger-pod-watcher'), accountGroups);
     const healthListen = `127.0.0.1:${await findFreePort()}`;
     const launch = watcherLaunch({ name: 'pod-watcher', allocator: allocator.endpoint, kubeconfig, healthListen });
@@ -113,7 +113,7 @@ describe('The chart on a real API server', function () {
     expect(readFileSync(watcher.log, 'utf8')).not.to.match(/forbidden/i);
   });
 
-  it('lets a reader run check and why', async () => {
+  it('The chart on a real API server lets a reader run check and why', async () => {
     const kubeconfig = await cluster.kubeconfigFor('reader');
     // The watcher writes the status of the Subnet after the annotations of the Pod.
     await eventually(async () => {
@@ -124,7 +124,7 @@ describe('The chart on a real API server', function () {
     expect([why.code, why.stderr], why.stdout).to.deep.equal([0, '']);
   });
 
-  it('lets the pod-watcher change its own annotations of Pods and namespaces, and nothing else of them', async () => {
+  it('The chart on a real API server lets the pod-watcher change its own annotations of Pods and namespaces, and nothing else of them', async () => {
     const watcher = accountOf('ipledger-pod-watcher');
     const identity = [`--as=${watcher}`, ...accountGroups.map((group) => `--as-group=${group}`)];
     const patch = (object: string, body: object): Promise<string> =>
@@ -175,7 +175,7 @@ describe('The chart on a real API server', function () {
     expect(String(await change.catch((error: unknown) => error))).to.contain('changes no spec of an IPAMClaim');
   });
 
-  it('gives each account and each person only the permissions of its role', async () => {
+  it('The chart on a real API server gives each account and each person only the permissions of its role', async () => {
     const [watcher, agent] = [accountOf('ipledger-pod-watcher'), accountOf('ipledger-node-agent')];
     const [allocatorAccount, projector] = [accountOf('ipledger-allocator'), accountOf('ipledger-ovn-projector')];
     const programs = [accountOf('ipledger-etcd'), accountOf('ipledger-read-model')];

@@ -8,7 +8,7 @@ interface Egress {
 }
 
 describe('The NetworkPolicy of the console', () => {
-  it('permits connections to the allocators, the read model and DNS only', async () => {
+  it('The NetworkPolicy of the console permits connections to the allocators, the read model and DNS only', async () => {
     const text = await renderChart([], ['--set=console.enabled=true', '--set=readModel.enabled=true']);
     const policy = parseManifests(text).find(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'ipledger-console',

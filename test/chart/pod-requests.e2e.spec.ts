@@ -97,7 +97,7 @@ describe('The admission policy for requests of Pods', function () {
       metadata: { name: 'web', namespace: 'default', annotations: { [fullKey(suffix)]: value } },
     });
 
-  it('accepts each request that the pod-watcher accepts', async () => {
+  it('The admission policy for requests of Pods accepts each request that the pod-watcher accepts', async () => {
     const answers = await Promise.all(
       valid.map(async ([suffix, value]) => {
         expect(parse(suffix, value)?.ok, `${suffix}: ${value}`).to.equal(true);
@@ -107,7 +107,7 @@ describe('The admission policy for requests of Pods', function () {
     expect(answers.filter((each) => each !== '')).to.deep.equal([]);
   });
 
-  it('refuses each request that the pod-watcher would refuse, and names annotation, value and form', async () => {
+  it('The admission policy for requests of Pods refuses each request that the pod-watcher would refuse, and names annotation, value and form', async () => {
     await Promise.all(
       invalid.map(async ([suffix, value]) => {
         expect(parse(suffix, value)?.ok, `${suffix}: ${value}`).to.equal(false);
@@ -119,7 +119,7 @@ describe('The admission policy for requests of Pods', function () {
     );
   });
 
-  it('refuses the template of a workload, and an edit of the template', async () => {
+  it('The admission policy for requests of Pods refuses the template of a workload, and an edit of the template', async () => {
     const annotations = { [keyOf('mac_address.net1')]: '02:00' };
     const spec = { selector: { matchLabels: { app: 'web' } }, template: template(annotations) };
     const alwaysRestarted = { ...spec.template, spec: { ...spec.template.spec, restartPolicy: 'Always' } };
@@ -138,7 +138,7 @@ describe('The admission policy for requests of Pods', function () {
       );
   });
 
-  it('permits the scaling of a workload whose invalid annotation is older than the policy', async () => {
+  it('The admission policy for requests of Pods permits the scaling of a workload whose invalid annotation is older than the policy', async () => {
     const policyBinding = 'validatingadmissionpolicybinding/ipledger-pod-requests';
     const annotations = { [keyOf('ip_family')]: 'IPv4' };
     const pod = { ...template(annotations), spec: { containers: [{ name: 'c', image: 'none' }] } };

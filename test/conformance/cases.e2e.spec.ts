@@ -24,7 +24,7 @@ describe('Conformance with Kube-OVN', function () {
       expect(lines('failed', area)).to.deep.equal([]);
     });
 
-  it('has at most ten skipped cases', () => {
+  it('Conformance with Kube-OVN has at most ten skipped cases', () => {
     expect(lines('skipped').length, lines('skipped').join('\n')).to.be.at.most(maxSkipped);
   });
 });

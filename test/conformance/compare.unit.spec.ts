@@ -24,7 +24,7 @@ describe('Comparison', () => {
     ['an error where a denial is expected', { denied: true }, { denied: true, error: 'immutable' }],
   ];
   for (const [title, expected, got] of matches)
-    it(`accepts ${title}`, () => {
+    it(`Comparison accepts ${title}`, () => {
       expect(findDifferences(expected, got)).to.deep.equal([]);
     });
 
@@ -45,11 +45,11 @@ describe('Comparison', () => {
     ['a text for an object', { a: {} }, { a: 'text' }, 'a'],
   ];
   for (const [title, expected, got, at] of mismatches)
-    it(`finds ${title}`, () => {
+    it(`Comparison finds ${title}`, () => {
       expect(findDifferences(expected, got).map((each) => each.path)).to.deep.equal([at]);
     });
 
-  it('describes both sides in one line', () => {
+  it('Comparison describes both sides in one line', () => {
     const found = findDifferences({ a: 1, b: [true] }, { a: 2, b: [false] });
     expect(describeDifferences(found)).to.deep.equal({ expected: 'a 1; b[0] true', got: 'a 2; b[0] false' });
   });

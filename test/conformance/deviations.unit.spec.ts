@@ -6,7 +6,7 @@ import { type Deviation, deviations, expectationOf } from './deviations.ts';
 const cases = readCases(join(import.meta.dirname, 'cases.json'));
 
 describe('Deviation', () => {
-  it('applies to at least one case', () => {
+  it('Deviation applies to at least one case', () => {
     const used = new Set(cases.map((testCase) => expectationOf(testCase).deviation));
     expect(deviations.map(({ behaviour }) => behaviour).filter((behaviour) => !used.has(behaviour))).to.deep.equal([
       // cases.json has no case for these.
@@ -15,12 +15,12 @@ describe('Deviation', () => {
     ]);
   });
 
-  it('exists for each superseded case', () => {
+  it('Deviation exists for each superseded case', () => {
     const superseded = cases.filter(({ compat }) => compat === 'superseded');
     expect(superseded.filter((testCase) => expectationOf(testCase).deviation === undefined)).to.deep.equal([]);
   });
 
-  it('does not depend on the id of a case', () => {
+  it('Deviation does not depend on the id of a case', () => {
     for (const testCase of cases)
       expect(expectationOf({ ...testCase, id: 'another' }), testCase.id).to.deep.equal(expectationOf(testCase));
   });
@@ -39,27 +39,27 @@ describe('Deviation', () => {
   ];
   const expectation = (list: readonly Deviation[], of = testCase) => expectationOf(of, list).expect;
 
-  it('applies when its condition matches', () => {
+  it('Deviation applies when its condition matches', () => {
     expect(expectation(deviation({ compat: 'quirk', given: { owner: '/^StatefulSet/' } }))).to.deep.equal({
       ip: 'ours',
     });
     expect(expectation(deviation({ given: { list: { $some: { op: 'b' } } } }))).to.deep.equal({ ip: 'ours' });
   });
 
-  it('does not apply when its condition or area does not match', () => {
+  it('Deviation does not apply when its condition or area does not match', () => {
     expect(expectation(deviation({ given: { owner: '/^Deployment/' } }))).to.deep.equal({ ip: 'theirs' });
     expect(expectation(deviation({ given: { list: { $some: { op: 'c' } } } }))).to.deep.equal({ ip: 'theirs' });
     expect(expectation(deviation({}), { ...testCase, area: 'others' })).to.deep.equal({ ip: 'theirs' });
   });
 
-  it('may use a named group of its condition', () => {
+  it('Deviation may use a named group of its condition', () => {
     const entry = { $entry: { key: '/[/]ip$/', value: '/^(?<address>[^/]+)/' } };
     expect(expectation(deviation({ given: { fields: entry } }, { ip: '$<address>' }))).to.deep.equal({
       ip: '10.0.0.9',
     });
   });
 
-  it('is not needed when the case has a recommendation', () => {
+  it('Deviation is not needed when the case has a recommendation', () => {
     const recommendedCase = {
       ...testCase,
       expect: { 'kube-ovn': { ip: 'a' }, recommended: { error: 'AddressOutOfRange' } },

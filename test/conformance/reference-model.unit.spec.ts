@@ -26,7 +26,7 @@ const predictedParts = (results: readonly Json[], { expect: { results: expected 
   results.map((result, index) => predictedPart(result, listOf(expected)[index]));
 
 describe('Reference model', () => {
-  it('predicts every case without deviation', () => {
+  it('Reference model predicts every case without deviation', () => {
     expect(covered).to.have.length.above(30);
     for (const testCase of covered)
       expect(predictedParts(predictResults(testCase), testCase), testCase.id).to.deep.equal(

@@ -14,7 +14,7 @@ const cases = readCases(join(import.meta.dirname, 'cases.json'));
 describe('Conformance runner', function () {
   this.timeout(120_000);
 
-  it('supports every area of the cases', () => {
+  it('Conformance runner supports every area of the cases', () => {
     const known = new Set(areas.map(({ name }) => name));
     expect([...new Set(cases.map(({ area }) => area))].filter((area) => !known.has(area))).to.deep.equal([]);
   });
@@ -29,7 +29,7 @@ describe('Conformance runner', function () {
     compat: 'must',
   };
 
-  it('returns the results in the order of the cases', async () => {
+  it('Conformance runner returns the results in the order of the cases', async () => {
     const results = await runCases([
       plain,
       { ...plain, id: 'wrong', expect: { result: false } },
@@ -59,7 +59,7 @@ describe('Conformance runner', function () {
     ]);
   });
 
-  it('fails a case whose execution throws', async () => {
+  it('Conformance runner fails a case whose execution throws', async () => {
     const [result] = await runCases([
       { ...plain, area: 'cni-result', given: {}, when: { render: true }, expect: { ips: [] } },
     ]);

@@ -87,7 +87,7 @@ describe('The console', function () {
     ['light', {}],
     ['dark', { runOnly: ['color-contrast'] }],
   ] as const)
-    it(`has no serious or critical finding of axe on any view, in ${colorScheme} colours`, async () => {
+    it(`The console has no serious or critical finding of axe on any view, in ${colorScheme} colours`, async () => {
       const { page } = await signedIn('/', { colorScheme });
       for (const [path, content] of views) {
         await page.goto(path);
@@ -96,14 +96,14 @@ describe('The console', function () {
       }
     });
 
-  it('shows the page also when the session is known before the first frame', async () => {
+  it('The console shows the page also when the session is known before the first frame', async () => {
     const { page } = await signedIn('/');
     await page.addInitScript('requestAnimationFrame = () => 0');
     await page.goto('/events');
     await page.locator('main').getByText('shop/big-').locator('visible=true').first().waitFor();
   });
 
-  it('shows the state at another time by the slider, and the same page for its address', async () => {
+  it('The console shows the state at another time by the slider, and the same page for its address', async () => {
     const { page } = await signedIn('/subnets/lan?select=10.8.0.100');
     await spoken(page).getByText('10.8.0.100: reserved').waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'Previous event of 10.8.0.100' }).click();
@@ -120,7 +120,7 @@ describe('The console', function () {
     expect(await shownTime(other).textContent()).to.equal(await shownTime(page).textContent());
   });
 
-  it('draws legend and trend again when the reader changes between dark and light', async () => {
+  it('The console draws legend and trend again when the reader changes between dark and light', async () => {
     const { page } = await signedIn('/subnets/lan', { colorScheme: 'dark' });
     await eventually(async () => expect(await page.evaluate(arePicturesDrawn)).to.equal(true));
     const dark = await page.evaluate<string[]>(pictures);
@@ -131,7 +131,7 @@ describe('The console', function () {
     });
   });
 
-  it('plays the history of a Subnet up to now', async () => {
+  it('The console plays the history of a Subnet up to now', async () => {
     const { page } = await signedIn('/subnets/dual');
     await page.getByRole('button', { name: 'Play' }).click();
     await page.waitForURL(/seq=/);
@@ -141,7 +141,7 @@ describe('The console', function () {
     expect(page.url()).not.to.contain('seq=');
   });
 
-  it('opens the page of an address from the list of Subnets with the keyboard only', async () => {
+  it('The console opens the page of an address from the list of Subnets with the keyboard only', async () => {
     const { page } = await signedIn('/');
     await page.getByRole('link', { name: 'lan', exact: true }).waitFor();
     await page.keyboard.press('Tab');
@@ -160,7 +160,7 @@ describe('The console', function () {
     await map(page).waitFor();
   });
 
-  it(`shows a Subnet with ${addressesOfBig} addresses by blocks, and each address by zooming`, async () => {
+  it(`The console shows a Subnet with ${addressesOfBig} addresses by blocks, and each address by zooming`, async () => {
     const { page } = await signedIn('/subnets/big');
     await map(page).press('ArrowRight');
     await spoken(page).getByText('10.32.0.0/24').waitFor({ state: 'attached' });
@@ -177,7 +177,7 @@ describe('The console', function () {
     await spoken(page).getByText('10.32.1.0/24').waitFor({ state: 'attached' });
   });
 
-  it('shows texts of tenants as text, isolated from the text around them', async () => {
+  it('The console shows texts of tenants as text, isolated from the text around them', async () => {
     const { page } = await signedIn('/subnets/lan/10.8.0.101');
     const isolated = page.locator('bdi').getByText(hostileText, { exact: true });
     await isolated.first().waitFor();
@@ -188,7 +188,7 @@ describe('The console', function () {
     await page.getByRole('heading', { name: '<b>x</b>' }).waitFor();
   });
 
-  it('shows the same page after a new sign-in when the session has ended', async () => {
+  it('The console shows the same page after a new sign-in when the session has ended', async () => {
     const { page, problems } = await signedIn('/subnets/lan?select=10.8.0.100');
     await spoken(page).getByText('10.8.0.100: reserved').waitFor({ state: 'attached' });
     const { href } = new URL(page.url());
@@ -201,7 +201,7 @@ describe('The console', function () {
     ignoreStatus(problems, 401);
   });
 
-  it('rejects a token that is not accepted, and shows why', async () => {
+  it('The console rejects a token that is not accepted, and shows why', async () => {
     const watched = await openPage(browser, toConsole());
     opened.push(watched);
     const { page, problems } = watched;
@@ -212,7 +212,7 @@ describe('The console', function () {
     ignoreStatus(problems, 401);
   });
 
-  it('shows the effects before it reserves an address, and another browser shows the event', async () => {
+  it('The console shows the effects before it reserves an address, and another browser shows the event', async () => {
     const [{ page }, { page: other }] = [
       await signedIn('/subnets/lan/10.8.0.150'),
       await signedIn('/events?subnet=lan'),
@@ -233,7 +233,7 @@ describe('The console', function () {
     expect(await row.textContent()).to.contain(environment.user);
   });
 
-  it('follows new events, and filters them', async () => {
+  it('The console follows new events, and filters them', async () => {
     const { page } = await signedIn('/events?subnet=lan&type=AddressAllocated');
     await page.getByText('Live:').waitFor();
     await allocate(environment.connection, { name: 'late', provider: 'lan.default', subnet: 'lan' });
@@ -250,7 +250,7 @@ describe('The console', function () {
   });
 
   for (const program of ['allocator', 'readModel'] as const)
-    it(`keeps a page while the ${program} restarts, and continues`, async () => {
+    it(`The console keeps a page while the ${program} restarts, and continues`, async () => {
       const { page, problems } = await signedIn('/events?subnet=lan');
       await page.getByText('Live:').waitFor();
       const name = `after-${program.toLowerCase()}`;
@@ -266,7 +266,7 @@ describe('The console', function () {
       ignoreStatus(problems, 503);
     });
 
-  it('keeps a page while its own server does not answer, and continues after a sign-in', async () => {
+  it('The console keeps a page while its own server does not answer, and continues after a sign-in', async () => {
     const { page, problems } = await signedIn('/events?subnet=lan');
     await page.getByText('Live:').waitFor();
     await environment.console.stop();

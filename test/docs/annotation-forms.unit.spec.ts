@@ -21,24 +21,24 @@ function formsOf(first: string): string[] {
 }
 
 describe('docs/annotations.md', () => {
-  it('shows only forms of an address that are accepted', () => {
+  it('docs/annotations.md shows only forms of an address that are accepted', () => {
     const forms = formsOf('an address');
     expect(forms).to.have.length(2);
     expect(forms.map(parseAddress)).to.not.include(undefined);
   });
 
-  it('shows only forms of an excluded range that are accepted', () => {
+  it('docs/annotations.md shows only forms of an excluded range that are accepted', () => {
     const problems: string[] = [];
     const intervals = readExcludes(formsOf('`excludeIps` of a Subnet'), problems);
     expect(problems).to.deep.equal([]);
     expect(intervals.map(({ first, last }) => last - first)).to.deep.equal([4n]);
   });
 
-  it('shows three forms of the same MAC', () => {
+  it('docs/annotations.md shows three forms of the same MAC', () => {
     expect(formsOf('a MAC').map(parseMac)).to.deep.equal(Array.from({ length: 3 }, () => '02:00:00:53:6b:bb'));
   });
 
-  it('shows a form of routes that is accepted', () => {
+  it('docs/annotations.md shows a form of routes that is accepted', () => {
     const [routes = ''] = formsOf('`<provider>.kubernetes.io/routes`');
     expect(parseRoutes(routes)).to.deep.include({ value: [{ dst: '10.0.0.0/8', gw: '172.17.0.1' }] });
   });

@@ -32,7 +32,7 @@ const hasSymbol = (source: string, name: string): boolean =>
 describe('docs/architecture.md', () => {
   const mentions = mentionsIn(read('docs/architecture.md'));
 
-  it('names existing files and symbols', () => {
+  it('docs/architecture.md names existing files and symbols', () => {
     expect(mentions).to.have.length.greaterThan(40);
     const wrong = mentions.filter(({ file, name }) => {
       const matching = sources.filter((source) => source === file || source.endsWith(`/${file}`));

@@ -41,13 +41,13 @@ function findTestProblem(test: string): string | undefined {
 }
 
 describe('docs/compatibility.md', () => {
-  it('marks each behaviour as same, better or not, with the reason', () => {
+  it('docs/compatibility.md marks each behaviour as same, better or not, with the reason', () => {
     expect(behaviours).to.have.length.greaterThan(90);
     const unclear = behaviours.filter(({ verdict }) => !/^(same|same[:;,] .+|better: .+|not: .+)$/.test(verdict));
     expect(unclear.map(({ subject, verdict }) => `${subject}: ${verdict}`)).to.deep.equal([]);
   });
 
-  it('names existing tests', () => {
+  it('docs/compatibility.md names existing tests', () => {
     const missing = rows.flatMap(({ tests }) =>
       tests.flatMap((test) => {
         const why = findTestProblem(test);
@@ -57,7 +57,7 @@ describe('docs/compatibility.md', () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it('names for each lesson a test that is named after it', () => {
+  it('docs/compatibility.md names for each lesson a test that is named after it', () => {
     expect(lessons).to.have.length.greaterThan(45);
     const unnamed = lessons.flatMap(({ subject, tests }) =>
       subject.split(', ').filter((issue) => !tests.some((test) => test.includes(`› ${issue} `))),
@@ -65,7 +65,7 @@ describe('docs/compatibility.md', () => {
     expect(unnamed).to.deep.equal([]);
   });
 
-  it('states for each issue that is not possible here why', () => {
+  it('docs/compatibility.md states for each issue that is not possible here why', () => {
     const reasons = excluded.split('\n').filter((line) => /^\| [A-Za-z]\w*-\d+/.test(line));
     expect(reasons).to.have.length.greaterThan(5);
     for (const line of reasons) expect(line.split(' | ')[2] ?? '', line).to.have.length.greaterThan(30);

@@ -50,7 +50,7 @@ describe('The examples of the documents', function () {
   const ipledger = (...args: string[]): Promise<CommandResult> =>
     runIpledger(args, { allocator: scene.stack.allocator });
 
-  it('limit a Subnet', async () => {
+  it('The examples of the documents limit a Subnet', async () => {
     await apply('docs/operations.md', 'subnet-limits');
     await waitForSubnet('lan');
     const { stdout } = await ipledger('subnets', '-o', 'json');
@@ -61,13 +61,13 @@ describe('The examples of the documents', function () {
     });
   });
 
-  it('connect a Subnet to a physical network', async () => {
+  it('The examples of the documents connect a Subnet to a physical network', async () => {
     await apply('docs/ovn.md', 'underlay');
     const { spec } = await waitForSubnet('office');
     expect(spec).to.include({ vlan: 'vlan100' });
   });
 
-  it('request NICs as OVN4NFV does', async () => {
+  it('The examples of the documents request NICs as OVN4NFV does', async () => {
     await apply('docs/ovn4nfv.md', 'subnet');
     await makeSubnet(scene, 'ovn-ls-26', { cidrBlock: '172.16.26.0/24', provider: 'ovn4nfv.kube-system.ovn' });
     for (const name of ['ovn-ls-25', 'ovn-ls-26']) await waitForSubnet(name);
@@ -87,13 +87,13 @@ describe('The examples of the documents', function () {
     expect(answer[1]).to.include({ ip_address: '172.16.26.3/24', mac_address: '0a:00:00:00:00:15' });
   });
 
-  it('make a Subnet by a Network of OVN4NFV', async () => {
+  it('The examples of the documents make a Subnet by a Network of OVN4NFV', async () => {
     await apply('docs/ovn4nfv.md', 'network');
     const { spec } = await waitForSubnet('ovn-priv-net');
     expect(spec).to.deep.include({ cidrBlock: '172.16.44.0/24', gateway: '172.16.44.1' });
   });
 
-  it('attach a Pod without a request to the default network of OVN4NFV', async () => {
+  it('The examples of the documents attach a Pod without a request to the default network of OVN4NFV', async () => {
     await apply('docs/ovn4nfv.md', 'attachment');
     await makePod(scene, 'plain', 'ovn-network');
     await eventually(async () => {
@@ -102,14 +102,14 @@ describe('The examples of the documents', function () {
     });
   });
 
-  it('verify the ledger in etcd and an export of it', async () => {
+  it('The examples of the documents verify the ledger in etcd and an export of it', async () => {
     const commands = documentedCommands('docs/audit.md', 'verify').replace(documentedEtcd, scene.stack.etcd.endpoint);
     const { code, stdout, stderr } = await run(commands);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout.match(/: no findings$/gm)).to.have.length(2);
   });
 
-  it('replay an export into an empty etcd, byte for byte', async () => {
+  it('The examples of the documents replay an export into an empty etcd, byte for byte', async () => {
     const other = await startEtcd(scene.run, { name: 'other' });
     const commands = documentedCommands('docs/audit.md', 'replay').replace(/http:\S+/, other.endpoint);
     expect(await run(commands)).to.include({ code: 0, stderr: '' });
@@ -117,20 +117,20 @@ describe('The examples of the documents', function () {
     expect(stdout).to.equal(readFileSync(join(scene.run.folder, 'ledger.ndjson'), 'utf8'));
   });
 
-  it('make a key for checkpoints', async () => {
+  it('The examples of the documents make a key for checkpoints', async () => {
     const key = join(scene.run.folder, 'checkpoint.key');
     const commands = documentedCommands('docs/audit.md', 'checkpoint-key');
     expect(await run(commands.replace('/etc/ipledger/checkpoint.key', key))).to.include({ code: 0, stderr: '' });
     expect(existsSync(`${key}.pub`)).to.equal(true);
   });
 
-  it('distinguish an empty answer by its exit status', async () => {
+  it('The examples of the documents distinguish an empty answer by its exit status', async () => {
     const when = new Date().toISOString();
     const { stdout } = await run(documentedCommands('docs/cli.md', 'exit-status'), { when }, { options: '-uc' });
     expect(stdout).to.equal('an unmanaged address\n');
   });
 
-  it('free the space of etcd, while allocation goes on', async () => {
+  it('The examples of the documents free the space of etcd, while allocation goes on', async () => {
     const compacted = await run(documentedCommands('docs/operations.md', 'compact'));
     expect(compacted.code, compacted.stderr).to.equal(0);
     await makePod(scene, 'later', 'ovn-network');

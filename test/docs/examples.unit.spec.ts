@@ -33,17 +33,17 @@ const isRun = (example: DocumentedExample): boolean =>
 const examples = documents.flatMap(documentedExamples).filter(({ language }) => !['', 'text'].includes(language));
 
 describe('The examples of README.md and docs', () => {
-  it('are commands, YAML or JSON', () => {
+  it('The examples of README.md and docs are commands, YAML or JSON', () => {
     expect(examples).to.have.length.greaterThan(40);
     expect(examples.filter(({ language }) => !['sh', 'yaml', 'json'].includes(language))).to.deep.equal([]);
   });
 
-  it('are each run by a spec', () => {
+  it('The examples of README.md and docs are each run by a spec', () => {
     const without = examples.filter((example) => !isRun(example));
     expect(without.map(({ file, section, text }) => `${file}, ${section}: ${text}`)).to.deep.equal([]);
   });
 
-  it('have markers with distinct names', () => {
+  it('The examples of README.md and docs have markers with distinct names', () => {
     for (const file of documents) {
       const names = documentedExamples(file).flatMap(({ name }) => name ?? []);
       expect(names, file).to.deep.equal([...new Set(names)]);

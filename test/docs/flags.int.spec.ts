@@ -54,14 +54,14 @@ async function helpOf(verb = ''): Promise<string> {
 describe('README.md and docs', function () {
   this.timeout(120_000);
 
-  it('name existing verbs of the command line', async () => {
+  it('README.md and docs name existing verbs of the command line', async () => {
     expect(verbCalls).to.have.length.greaterThan(40);
     const help = await helpOf();
     const wrong = verbCalls.filter(({ verb: [first = ''] }) => !help.includes(`\n  ${first} `));
     expect(wrong).to.deep.equal([]);
   });
 
-  it('call each verb with existing flags', async () => {
+  it('README.md and docs call each verb with existing flags', async () => {
     const withFlags = verbCalls.filter(({ flags }) => flags.length > 0).map(({ verb }) => verb.join(' '));
     const helps = new Map<string, string>();
     await Promise.all([...new Set(withFlags)].map(async (verb) => helps.set(verb, await helpOf(verb))));
@@ -72,7 +72,7 @@ describe('README.md and docs', function () {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('name existing flags and environment variables', () => {
+  it('README.md and docs name existing flags and environment variables', () => {
     const files = globSync(['{services,ledger,cli,lib}/**/*.ts', 'cni/*.go'], {
       cwd: root,
       exclude: ['**/*.spec.ts', 'cni/*_test.go'],

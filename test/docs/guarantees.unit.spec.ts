@@ -35,7 +35,7 @@ for (const [file, least] of [
   });
 
 describe('docs/guarantees.md', () => {
-  it('names existing test files for each promise', () => {
+  it('docs/guarantees.md names existing test files for each promise', () => {
     expect(rows).to.have.length.greaterThan(30);
     const missing = rows.flatMap(({ promise, suites }) =>
       suites
@@ -47,7 +47,7 @@ describe('docs/guarantees.md', () => {
 });
 
 describe('docs/verification.md', () => {
-  it('claims at most as many planted bugs for a suite as exist', () => {
+  it('docs/verification.md claims at most as many planted bugs for a suite as exist', () => {
     const [, table = ''] = readFileSync(join(root, 'docs/verification.md'), 'utf8').split('planted bugs by suite -->');
     const claims = table.split('\n').flatMap((line) => {
       const count = Number(/\| (\d+) \|$/.exec(line)?.[1] ?? 0);

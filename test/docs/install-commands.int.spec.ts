@@ -36,7 +36,7 @@ describe('The documents', function () {
   });
   after(() => run.end());
 
-  it('install the chart without pod-watcher and agents before a migration', async () => {
+  it('The documents install the chart without pod-watcher and agents before a migration', async () => {
     const command = documentedCommands('docs/migration.md', 'hold-back');
     expect(command).to.match(
       /^helm install ipledger deploy\/chart -n ipledger-system --values deploy\/ha\/values.yaml --values my-values.yaml --set /,
@@ -55,7 +55,7 @@ describe('The documents', function () {
     ['docs/install.md', 'monitoring'],
     ['docs/ovn.md', 'values'],
   ] as const)
-    it(`contain only values that the chart accepts: ${file}, ${name}`, async () => {
+    it(`The documents contain only values that the chart accepts: ${file}, ${name}`, async () => {
       const values = join(run.folder, `${name}.yaml`);
       writeFileSync(values, documentedCommands(file, name));
       const manifests = parseManifests(await renderChart([values]));
@@ -65,14 +65,14 @@ describe('The documents', function () {
       );
     });
 
-  it("configure an agent's token as the chart does", async () => {
+  it("The documents configure an agent's token as the chart does", async () => {
     const { volumes } = parse(documentedCommands('docs/security.md', 'agent-token')) as { volumes: Volume[] };
     const agent = findWorkload(parseManifests(await renderChart([])), 'ipledger-node-agent');
     const mounted = agent.spec.template.spec.volumes.flatMap(({ projected }) => projected ?? []);
     expect(mounted).to.deep.equal(volumes.map(({ projected }) => projected));
   });
 
-  it('link the command line as a plugin of kubectl', async () => {
+  it('The documents link the command line as a plugin of kubectl', async () => {
     const folder = join(run.folder, 'linked');
     mkdirSync(folder);
     const commands = documentedCommands('docs/cli.md', 'links').replace('/usr/local/bin', folder);
@@ -82,13 +82,13 @@ describe('The documents', function () {
     expect(await mustRun('kubectl', ['ipledger', '--version'], { env: { PATH } })).to.equal(`${version}\n`);
   });
 
-  it('complete the verbs in a shell', async () => {
+  it('The documents complete the verbs in a shell', async () => {
     const commands = `${documentedCommands('docs/cli.md', 'completion')}complete -p ipledger`;
     const { stdout } = await runDocumented(run, commands, {}, { shell: 'bash' });
     expect(stdout).to.match(/^complete .*ipledger$/m);
   });
 
-  it('print the readiness of a Pod with the Node of its image', async () => {
+  it('The documents print the readiness of a Pod with the Node of its image', async () => {
     const [, workload, script = ''] =
       /exec -n ipledger-system (\S+) -- node -e '(.*)'$/m.exec(documentedCommands('docs/install.md', 'probe')) ?? [];
     expect(workload).to.equal('deployment/ipledger-allocator');

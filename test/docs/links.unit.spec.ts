@@ -33,7 +33,7 @@ function isBroken(document: string, link: string): boolean {
 const joinComments = (source: string): string => source.replaceAll(/\n\s*(?:\*|\/\/) /g, ' ');
 
 describe('Documents', () => {
-  it('link to files and headings that exist', () => {
+  it('Documents link to files and headings that exist', () => {
     const links = documents.flatMap((document) =>
       [...read(document).matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, link = '']) => ({ document, link })),
     );
@@ -41,7 +41,7 @@ describe('Documents', () => {
     expect(links.filter(({ document, link }) => isBroken(document, link))).to.deep.equal([]);
   });
 
-  it('exist with the name and the heading that a comment in the sources gives', () => {
+  it('Documents exist with the name and the heading that a comment in the sources gives', () => {
     const sources = execFileSync('git', ['ls-files', '-z', '*.ts', '*.go', '*.yaml', 'Makefile'], { cwd: root });
     const mentions = sources
       .toString()
@@ -64,7 +64,7 @@ describe('Documents', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('name files that exist in each recipe for a change', () => {
+  it('Documents name files that exist in each recipe for a change', () => {
     const named = [...read('docs/where-a-change-goes.md').matchAll(/`([\w.-]+(?:\/[\w.-]+)+)`/g)].map(
       ([, file = '']) => file,
     );

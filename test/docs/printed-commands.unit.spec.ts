@@ -27,7 +27,7 @@ const printed = files.flatMap((file) => {
 });
 
 describe('The commands in the sentences of the programs', () => {
-  it('have existing verbs, and existing options with their values', async () => {
+  it('The commands in the sentences of the programs have existing verbs, and existing options with their values', async () => {
     expect(printed).to.have.length.greaterThan(50);
     const check = await createCommandCheck({ prose: true });
     const wrong = printed.flatMap(({ file, words }) => {

@@ -51,7 +51,7 @@ describe('A ledger that was restored by the documented command', function () {
     await etcd.start();
   }
 
-  it('is frozen before the first request, although no client has seen a later event', async () => {
+  it('A ledger that was restored by the documented command is frozen before the first request, although no client has seen a later event', async () => {
     const { position: inBackup } = await allocate('kept');
     const backup = await backUpEtcd(run, etcd);
     const { allocations } = await allocate('lost');
@@ -67,7 +67,7 @@ describe('A ledger that was restored by the documented command', function () {
     expect(allocations).to.have.length(1);
   });
 
-  it('stays frozen after a restart of the allocator, and is not frozen again after a recovery', async () => {
+  it('A ledger that was restored by the documented command stays frozen after a restart of the allocator, and is not frozen again after a recovery', async () => {
     await allocator.restart();
     const { position: comparedPosition, freeze } = await readStatus();
     expect(freeze).to.have.property('reportedBy', 'ipledger://allocator/allocator');

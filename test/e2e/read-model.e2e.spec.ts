@@ -96,7 +96,8 @@ describe('The read model', function () {
       ['a node, in one subnet', { node: 'node-7', subnet: 'wide' }],
       ['all events', {}],
     ];
-    for (const [subject, query] of queries) it(`about ${subject}`, () => expectSame(query));
+    for (const [subject, query] of queries)
+      it(`The read model gives the same replies as the allocator about ${subject}`, () => expectSame(query));
 
     it('the read model gives the same replies as the allocator about a period', async () => {
       const [since, until] = [await timeOf(events * 0.3), await timeOf(events * 0.33)];

@@ -72,7 +72,7 @@ describe('A ledger with its archive in etcd, under more events than etcd can hol
     largest.inUse = Math.max(largest.inUse, dbSizeInUse, storage?.usedBytes ?? 0);
   }
 
-  it('accepts each request, and reports the start of its history', async () => {
+  it('A ledger with its archive in etcd, under more events than etcd can hold accepts each request, and reports the start of its history', async () => {
     let count = 0;
     const startedAt = performance.now();
     const inMiB = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);

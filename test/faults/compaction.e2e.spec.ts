@@ -175,7 +175,7 @@ describe('faults: compaction under a reader', function () {
   }
   const compacted = /^etcd could not be read: .*required revision has been compacted$/;
 
-  it('does not stop a reader of the log between two pages, which reads all events', async () => {
+  it('Compaction does not stop a reader of the log between two pages, which reads all events', async () => {
     const ledger = new EtcdLedger(slowClient(raw));
     const seqs: number[] = [];
     let pages = 0;
@@ -190,7 +190,7 @@ describe('faults: compaction under a reader', function () {
     expect(seqs).to.deep.equal(seqs.map((_, index) => index + 1));
   });
 
-  it('fails a load of the claims, which needs a single revision, and the repeated load succeeds', async () => {
+  it('Compaction fails a load of the claims, which needs a single revision, and the repeated load succeeds', async () => {
     const failed = await loadAll(new EtcdLedger(slowClient(raw)), run.signal).catch((error: unknown) => error);
     expect(failed).to.have.property('code', 'UNAVAILABLE');
     expect(failed).to.have.property('message').that.matches(compacted);
@@ -198,13 +198,13 @@ describe('faults: compaction under a reader', function () {
     expect(claims.length).to.be.at.least(testSize.events - historyLength);
   });
 
-  it('does not stop followers, which read each event once', async () => {
+  it('Compaction does not stop followers, which read each event once', async () => {
     const to = await readHead();
     const all = await Promise.all([1, 2, 3].map(() => follow(allocator.endpoint, to)));
     for (const { events } of all) expectDense(events.slice(0, to));
   });
 
-  it('does not stop an allocator that loads the ledger', async () => {
+  it('Compaction does not stop an allocator that loads the ledger', async () => {
     for (let times = 0; times < 2; times++) {
       const known = await readHead();
       await allocator.restart();
@@ -214,7 +214,7 @@ describe('faults: compaction under a reader', function () {
     expectDense(events);
   });
 
-  it('delays a second allocator, which repeats the load until it succeeds', async () => {
+  it('Compaction delays a second allocator, which repeats the load until it succeeds', async () => {
     const starting = startAllocator(run, { etcd, name: 'second' });
     await eventually(() => {
       const log = readFileSync(join(run.folder, 'second.log'), 'utf8');
@@ -226,7 +226,7 @@ describe('faults: compaction under a reader', function () {
     await second.stop();
   });
 
-  it('does not shorten a history that is read page by page', async () => {
+  it('Compaction does not shorten a history that is read page by page', async () => {
     const events: Event[] = [];
     let pageToken = '';
     do {
@@ -239,7 +239,7 @@ describe('faults: compaction under a reader', function () {
     expect(events.map(({ seq }) => seq)).to.deep.equal(events.map(({ seq }) => seq).toSorted((a, b) => b - a));
   });
 
-  it('leaves a complete log after more than ten compactions', async () => {
+  it('Compaction leaves a complete log after more than ten compactions', async () => {
     stop.abort();
     await background;
     expect(compactions).to.be.greaterThan(10);

@@ -49,7 +49,7 @@ describe('faults: a claim key changed in etcd', function () {
     'is-deleted': (key) => environment.stack.etcd.etcdctl(['del', key]),
   };
 
-  it('fences its address with a message that names the repair, and does not affect other addresses', async () => {
+  it('A claim key changed in etcd fences its address with a message that names the repair, and does not affect other addresses', async () => {
     const others = [await createSettledPod('other'), await createSettledPod('another')];
     const victims = [];
     for (const [name, edit] of Object.entries(edits)) {

@@ -62,7 +62,7 @@ describe('An allocator on an etcd that is at its quota', function () {
       }
   }
 
-  it('reports the full etcd to each caller while commands wait, answers reads, and continues once etcd has space', async () => {
+  it('An allocator on an etcd that is at its quota reports the full etcd to each caller while commands wait, answers reads, and continues once etcd has space', async () => {
     const [allocate, attach, bind] = await Promise.all([
       failure(send(IpamService.allocate, requestOf('second'), 4_000)),
       failure(send(IpamService.attach, { ...sandboxOf('third'), timeoutMs: 1_000 })),

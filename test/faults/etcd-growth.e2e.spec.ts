@@ -87,7 +87,7 @@ describe('etcd with an archive, under continuous allocation and release beside m
     return Number(key.trim().slice(-16));
   }
 
-  it(`keeps the last ${keepEvents} events and one segment, does not grow, writes twice its events, and loses none`, async () => {
+  it(`An etcd with an archive, under continuous allocation and release, keeps the last ${keepEvents} events and one segment, does not grow, writes twice its events, and loses none`, async () => {
     const sizes: Size[] = [];
     const live = Array.from({ length: livePods }, (_, index) => `live-${index}`);
     await forEachConcurrent(live, concurrency, (name) => allocate(name, 'staying'));

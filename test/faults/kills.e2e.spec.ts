@@ -38,7 +38,7 @@ describe('faults: kill -9 of any program', function () {
   };
 
   for (let round = 1; round <= testSize.rounds; round++)
-    it(`keeps all invariants while ${testSize.pods} Pods are created and deleted${roundSuffix(round)}`, async () => {
+    it(`Killing any program keeps all invariants while ${testSize.pods} Pods are created and deleted${roundSuffix(round)}`, async () => {
       const random = createSeededRandom('kill -9', round);
       const startedAt = performance.now();
       const note = (what: string): void =>

@@ -51,7 +51,7 @@ function log(...events: readonly EventInput[]): string[] {
 const violationsOf = (...events: readonly EventInput[]): readonly string[] => checkLogLines(log(...events)).violations;
 
 describe('The log checker', () => {
-  it('lists the allocation periods of each Pod and the causes of their ends', () => {
+  it('The log checker lists the allocation periods of each Pod and the causes of their ends', () => {
     const later = { ...allocated('uid-b', 5), at: 100 };
     const report = checkLogLines(log(configured, allocated('uid-a'), bound(2, 2), unbound(3), released(2, 4), later));
     expect(report.violations).to.deep.equal([]);
@@ -63,7 +63,7 @@ describe('The log checker', () => {
     ]);
   });
 
-  it('keeps the bindings of a transferred address', () => {
+  it('The log checker keeps the bindings of a transferred address', () => {
     const passed = ofAlloc('AddressTransferred', 2, 3, { fromUid: 'uid-a', uid: 'uid-b' });
     const report = checkLogLines(log(configured, allocated('uid-a'), bound(2, 2), passed));
     expect(report.violations).to.deep.equal([]);
@@ -111,11 +111,11 @@ describe('The log checker', () => {
     ['of an unknown subnet', [allocated('a')], /there is no subnet lan/],
   ];
   for (const [what, events, sentence] of impossible)
-    it(`rejects an address that is ${what}`, () => {
+    it(`The log checker rejects an address that is ${what}`, () => {
       expect(violationsOf(...events).join('\n')).to.match(sentence);
     });
 
-  it('rejects a log with a missing or changed line', () => {
+  it('The log checker rejects a log with a missing or changed line', () => {
     const lines = log(configured, allocated('a'), configured);
     const without = [lines[0], lines[2]] as string[];
     expect(checkLogLines(without).violations.join('\n')).to.match(/event 3 .*: number 2 is missing/);

@@ -71,7 +71,7 @@ describe('faults: a faulty network', function () {
   }
 
   for (let round = 1; round <= testSize.rounds; round++)
-    it(`keeps all invariants while ${testSize.podsOnFaultyNetwork} Pods are created and deleted${roundSuffix(round)}`, async () => {
+    it(`A faulty network keeps all invariants while ${testSize.podsOnFaultyNetwork} Pods are created and deleted${roundSuffix(round)}`, async () => {
       const random = createSeededRandom('faulty network', round);
       const lives: ChurnedPod[] = [];
       let over = false;

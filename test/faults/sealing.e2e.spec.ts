@@ -163,7 +163,7 @@ describe('Sealing with a writer that is killed', function () {
     });
   });
 
-  it('produces consecutive segments, each sealed one time', async () => {
+  it('Sealing with a writer that is killed produces consecutive segments, each sealed one time', async () => {
     const keys = (await etcd.etcdctl(['get', '--prefix', '/ipledger/v1/segment/', '--print-value-only'])).trim();
     const segments = keys.split('\n').map((text) => JSON.parse(text) as { from: number; to: number });
     expect(segments.map(({ from, to }) => [from, to])).to.deep.equal(
@@ -171,7 +171,7 @@ describe('Sealing with a writer that is killed', function () {
     );
   });
 
-  it('returns the start of the history on a replica without the archive', async () => {
+  it('Sealing with a writer that is killed returns the start of the history on a replica without the archive', async () => {
     const withoutArchive = await startAllocator(run, { etcd, name: 'without-archive' });
     const other = connectReplicas([withoutArchive]);
     try {

@@ -41,7 +41,7 @@ describe('faults: watcher downtime', function () {
     return created;
   }
 
-  it(`leads to one command per Pod, when ${testSize.completed} Pods complete and others are created and deleted`, async () => {
+  it(`Downtime of the pod-watcher leads to one command per Pod, when ${testSize.completed} Pods complete and others are created and deleted`, async () => {
     const few = Math.ceil(testSize.completed / 10);
     const [completed, deleted, replaced, kept] = [
       await createPods('completes', testSize.completed),
@@ -71,7 +71,7 @@ describe('faults: watcher downtime', function () {
     expect(kept.map(({ fate }) => fate)).to.not.include('deleted');
   });
 
-  it('leads to no command after a restart without missed changes', async () => {
+  it('Downtime of the pod-watcher leads to no command after a restart without missed changes', async () => {
     counter.reset();
     await Promise.all(environment.watchers.map((watcher) => watcher.restart()));
     // A Pod with its addresses shows that a watcher holds the Lease and has processed all Pods with
@@ -83,7 +83,7 @@ describe('faults: watcher downtime', function () {
     expect(counter.requestsOf('deleteSubnet')).to.deep.equal([]);
   });
 
-  it('leads to the release of all addresses, when all Pods are deleted: the API keeps its deletion events', async () => {
+  it('Downtime of the pod-watcher leads to the release of all addresses, when all Pods are deleted: the API keeps its deletion events', async () => {
     const remaining = lives.filter(({ fate }) => fate !== 'deleted');
     const running = remaining.filter(({ fate }) => fate === 'lives');
     await withOutageDuring(environment.watchers, 'killed', async () => {

@@ -14,12 +14,12 @@ const seed = 20_261_126;
 
 describe('Bytes from outside', () => {
   for (const target of fuzzTargets)
-    it(`are read, or rejected with a clear error: ${target.name}`, async () => {
+    it(`Bytes from outside are read, or rejected with a clear error: ${target.name}`, async () => {
       const { inputs } = await runTarget(target, { seed, isDone: (count) => count >= inputsPerTarget });
       expect(inputs).to.be.at.least(inputsPerTarget);
     });
 
-  it('are accepted in the first example of each target', async () => {
+  it('Bytes from outside are accepted in the first example of each target', async () => {
     for (const target of fuzzTargets) {
       const outcome = await tryInput(target, Buffer.from(target.seeds()[0] ?? ''));
       if (target.isRefusing !== true) expect(outcome, target.name).to.equal('accepted');
@@ -37,7 +37,7 @@ describe('The fuzzer', () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it('reports an error of the engine, an empty message, and a long message', async () => {
+  it('The fuzzer reports an error of the engine, an empty message, and a long message', async () => {
     const read = (input: Buffer): unknown => (JSON.parse(input.toString()) as { a: string[] }).a.length;
     expect(await failureOf(target(read))).to.match(/^spec\/none: an error of the program, not of the input: /);
     const rejections = [Error];
@@ -51,12 +51,12 @@ describe('The fuzzer', () => {
     expect(await failureOf(target(long, { rejections }))).to.equal('spec/none: a message of 5000 characters');
   });
 
-  it('reports values out of proportion to the input', async () => {
+  it('The fuzzer reports values out of proportion to the input', async () => {
     const grow = (input: Buffer): unknown => (input.includes('b') ? Array<string>(5_000).fill('') : '');
     expect(await failureOf(target(grow))).to.match(/^spec\/none: \d+ bytes became more than \d+ values$/);
   });
 
-  it('makes equal inputs for equal seeds, other inputs for another seed, and none over the limit', () => {
+  it('The fuzzer makes equal inputs for equal seeds, other inputs for another seed, and none over the limit', () => {
     const seeds = { valid: [Buffer.from('{"a":[1,"b"],"c":{"d":"10.0.0.1"}}')], rare: [] };
     const inputsOf = (number: number): string[] => {
       const random = createSource(number);
@@ -68,7 +68,7 @@ describe('The fuzzer', () => {
     expect(new Set(inputsOf(1)).size).to.be.at.least(150);
   });
 
-  it('has a target for each corpus, and no empty corpus', () => {
+  it('The fuzzer has a target for each corpus, and no empty corpus', () => {
     const folder = join(import.meta.dirname, 'corpus');
     const names = globSync('**', { cwd: folder, withFileTypes: true })
       .filter((each) => each.isFile())

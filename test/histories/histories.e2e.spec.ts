@@ -40,7 +40,7 @@ describe('A history of three allocators on three members of etcd, under faults',
   });
 
   for (let round = 1; round <= runs; round++)
-    it(`is linearizable for each address and Pod name, and equals the log, its fold and all streams${runs > 1 ? ` (run ${round})` : ''}`, async () => {
+    it(`A history of three allocators on three members of etcd, under faults is linearizable for each address and Pod name, and equals the log, its fold and all streams${runs > 1 ? ` (run ${round})` : ''}`, async () => {
       const random = createSeededRandom('history', round);
       const endpoints = machines.all.map(({ endpoint }) => endpoint);
       const clients = openClients(history, endpoints, random.fork());

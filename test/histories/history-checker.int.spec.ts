@@ -107,12 +107,12 @@ describe('history-checker', () => {
     log.map((line, index) => ({ delivery: { watcher: 'one', seq: index + 1, sha256: sha256(line), ends: true } }));
   const claim = (record: object) => ({ claim: { key: `${subnet}/${address}`, ...free, ...record } });
 
-  it('accepts a history that is linearizable, with its log, its claims and its streams', async () => {
+  it('history-checker accepts a history that is linearizable, with its log, its claims and its streams', async () => {
     const more = [...deliveries(rightLog), claim({ uid: 'a-2', seq: 4 })];
     expect(await violationsOf(rightSteps, rightLog, more)).to.deep.equal([]);
   });
 
-  it('accepts a release without an answer that takes effect later, or never', async () => {
+  it('history-checker accepts a release without an answer that takes effect later, or never', async () => {
     const unanswered = { outcome: 'unknown' };
     const kept = chain([configured, allocated('a-1')]);
     const held = read({ uid: 'a-1', seq: 2 }, { at: 2 });
@@ -155,7 +155,7 @@ describe('history-checker', () => {
     ],
   };
   for (const [name, steps] of Object.entries(orders))
-    it(`finds ${name} from the answers alone`, async () => {
+    it(`history-checker finds ${name} from the answers alone`, async () => {
       const violations = await violationsOf(steps);
       expect(violations.join('\n')).to.match(/no order of its \d operations explains their answers/);
     });
@@ -227,11 +227,11 @@ describe('history-checker', () => {
       'a stream that ends early': [/did not deliver event 4/, rightLog, deliveries(rightLog.slice(0, 3))],
     };
   for (const [name, [violation, log, more]] of Object.entries(logs))
-    it(`finds ${name} in the log, the claims or the streams`, async () => {
+    it(`history-checker finds ${name} in the log, the claims or the streams`, async () => {
       expect((await violationsOf([], log, more)).join('\n')).to.match(violation);
     });
 
-  it('finds an answer at a position that the log lacks, or that is before the position of an earlier answer', async () => {
+  it('history-checker finds an answer at a position that the log lacks, or that is before the position of an earlier answer', async () => {
     const elsewhere = { ...read({}), position: { epoch: 1, seq: 3, hash: 'other' } };
     expect((await violationsOf([elsewhere], rightLog)).join('\n')).to.contain('and the log has');
     const back = [read({}, { at: 3 }), read({ uid: 'a-1', seq: 2 }, { at: 2 })];
@@ -240,19 +240,19 @@ describe('history-checker', () => {
     expect((await violationsOf(early, rightLog)).join('\n')).to.contain('before its min_seq 3');
   });
 
-  it('finds an answer without a position', async () => {
+  it('history-checker finds an answer without a position', async () => {
     const lost = [allocate('a-1', 2, { at: 2 }), read({ uid: 'a-1', seq: 2 }), list('a-1', 2)];
     const violations = await violationsOf(lost, rightLog.slice(0, 2));
     expect(violations).to.have.length(2);
     for (const each of violations) expect(each).to.match(/its answer has no position$/);
   });
 
-  it('finds a read of an address without a record', async () => {
+  it('history-checker finds a read of an address without a record', async () => {
     const empty = [{ kind: 'getAddress', at: 2 }];
     expect((await violationsOf(empty, rightLog)).join('\n')).to.contain('has no record');
   });
 
-  it('finds a refusal with a code that the request cannot cause', async () => {
+  it('history-checker finds a refusal with a code that the request cannot cause', async () => {
     const refused = { outcome: 'refused', uid: 'a-1' };
     const wrong = [
       { ...refused, kind: 'release', code: 'POD_SUPERSEDED' },
@@ -265,7 +265,7 @@ describe('history-checker', () => {
       expect(found).to.match(new RegExp(`${kind} .*no such request is refused with ${code}`));
   });
 
-  it('finds a LOCAL read that differs from the log at its position', async () => {
+  it('history-checker finds a LOCAL read that differs from the log at its position', async () => {
     const wrong = [read({ uid: 'a-2', seq: 4 }, { at: 2, local: true })];
     expect((await violationsOf(wrong, rightLog)).join('\n')).to.contain('at event 2 the log has');
   });

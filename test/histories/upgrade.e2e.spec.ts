@@ -52,7 +52,7 @@ describe('An upgrade of the allocators under load', function () {
       .map((text) => (JSON.parse(text) as { v: number }).v);
   const newestVersion = async (): Promise<number> => Math.max(...versionsIn((await readLedger(machines)).lines));
 
-  it('keeps each answer correct, can be rolled back until all allocators are upgraded, and then refuses the version before', async () => {
+  it('An upgrade of the allocators under load keeps each answer correct, can be rolled back until all allocators are upgraded, and then refuses the version before', async () => {
     const history = new History();
     const random = createSeededRandom('upgrade');
     const endpoints = machines.all.map(({ endpoint }) => endpoint);

@@ -71,7 +71,7 @@ describe('The images', function () {
     return runCommand(program, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, signal: run.signal });
   };
 
-  it('have the same digests when they are built again', async () => {
+  it('The images have the same digests when they are built again', async () => {
     const folder = join(run.folder, 'again');
     const prefix = process.env['IMAGE_PREFIX'] || 'localhost';
     const architectures = archives.ipledger.images.map(({ architecture }) => architecture);
@@ -86,7 +86,7 @@ describe('The images', function () {
     }
   });
 
-  it('are for amd64 and arm64, and have programs and libraries of their architecture only', () => {
+  it('The images are for amd64 and arm64, and have programs and libraries of their architecture only', () => {
     for (const { images: built } of Object.values(archives)) {
       expect(built.map(({ architecture }) => architecture)).to.deep.equal(['amd64', 'arm64']);
       for (const image of built) {
@@ -98,12 +98,12 @@ describe('The images', function () {
     }
   });
 
-  it('take at most 130 MB', () => {
+  it('The images take at most 130 MB', () => {
     for (const { unpackedBytes } of Object.values(archives).flatMap((archive) => archive.images))
       expect(unpackedBytes).to.be.at.most(maxUnpackedBytes);
   });
 
-  it('name their user, version and license', () => {
+  it('The images name their user, version and license', () => {
     expect(images.ipledger.config.User).to.equal('65532:65532');
     expect(images['ipledger-node'].config.User).to.equal('0:0');
     for (const { config } of Object.values(images)) {
@@ -115,7 +115,7 @@ describe('The images', function () {
     }
   });
 
-  it('have no file with setuid or setgid, and no file that others may write', async () => {
+  it('The images have no file with setuid or setgid, and no file that others may write', async () => {
     for (const image of Object.values(archives).flatMap((archive) => archive.images)) {
       const { stdout } = await runCommand('find', [image.root, '-type', 'f', '-perm', '/6022']);
       expect(stdout).to.equal('');
@@ -131,11 +131,11 @@ describe('The images', function () {
         purls = purlsOf(sbom);
       });
 
-      it('is valid CycloneDX 1.6', async () => {
+      it('The SBOM of an image is valid CycloneDX 1.6', async () => {
         expect(await findSchemaViolations(sbom)).to.equal('');
       });
 
-      it('lists each npm package whose modules are in the bundle', () => {
+      it('The SBOM of an image lists each npm package whose modules are in the bundle', () => {
         const files = globSync('app/*.mjs', { cwd: images[name].root });
         const texts = files.map((file) => readFileSync(join(images[name].root, file), 'utf8')).join('\n');
         // esbuild names each CommonJS module by its path
@@ -148,7 +148,7 @@ describe('The images', function () {
         }
       });
 
-      it('lists the Debian package of each library and program, whose files are unchanged', () => {
+      it('The SBOM of an image lists the Debian package of each library and program, whose files are unchanged', () => {
         for (const image of archives[name].images) {
           const files = elfFiles(image).filter((file) => !ownExecutables.has(file));
           expect(files).to.have.length.greaterThan(5);
@@ -165,14 +165,14 @@ describe('The images', function () {
         }
       });
 
-      it('lists the Go modules of the plugin', () => {
+      it('The SBOM of an image lists the Go modules of the plugin', () => {
         const plugins = globSync('app/kube-ovn', { cwd: images[name].root });
         expect(plugins).to.have.length(name === 'ipledger-node' ? 1 : 0);
         for (const plugin of plugins)
           for (const { purl } of readGoParts(join(images[name].root, plugin))) expect(purls).to.include(purl);
       });
 
-      it('lists Node and its libraries, and each part has a license', async () => {
+      it('The SBOM of an image lists Node and its libraries, and each part has a license', async () => {
         const { stdout } = await runIn(images[name], [node, '-p', 'JSON.stringify(process.versions)']);
         const { node: nodeVersion, openssl, v8 } = JSON.parse(stdout) as Record<string, string>;
         expect(purls).to.include.members([

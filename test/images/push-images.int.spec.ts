@@ -64,7 +64,7 @@ describe('push-images', function () {
   };
   const digestOf = async (reference: string): Promise<string> => (await mustRun(crane, ['digest', reference])).trim();
 
-  it('pushes both architectures with the digest of the build, and prints the values for the chart', async () => {
+  it('push-images pushes both architectures with the digest of the build, and prints the values for the chart', async () => {
     const digests = writeImages();
     const { code, stdout, stderr } = await push();
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -79,7 +79,7 @@ describe('push-images', function () {
     }
   });
 
-  it('reports a missing registry, and a registry that does not answer', async () => {
+  it('push-images reports a missing registry, and a registry that does not answer', async () => {
     expect(await push('')).to.deep.include({ code: 2, stdout: '' });
     const { code, stderr } = await push('127.0.0.1:1/net');
     expect(code).to.equal(1);
@@ -90,7 +90,7 @@ describe('push-images', function () {
     ['docs/install.md', 'mirror'],
     ['docs/install.md', 'carry'],
   ] as const)
-    it(`keeps digests and architectures in a mirror, by the commands of ${file} (${block})`, async () => {
+    it(`push-images keeps digests and architectures in a mirror, by the commands of ${file} (${block})`, async () => {
       const source = `${host}/net/ipledger:${version}`;
       await mustRun(crane, ['copy', source, `${host}/coreos/etcd:v3.7.3`], { env: environment() });
       const script = documentedCommands(file, block)

@@ -27,11 +27,11 @@ describe('Each alert', function () {
   });
 
   for (const alertCase of alertCases)
-    it(`fires on its condition and is quiet just below it: ${alertCase.alert} when ${alertCase.when}`, async () => {
+    it(`Each alert fires on its condition and is quiet just below it: ${alertCase.alert} when ${alertCase.when}`, async () => {
       expect(await runRuleTest(alertCase)).to.equal('');
     });
 
-  it('of docs/security.md for certificates fires 20 days before the expiry', async () => {
+  it('Each alert of docs/security.md for certificates fires 20 days before the expiry', async () => {
     const rules = parse(documentedCommands('docs/security.md', 'certificate-alert')) as [{ alert: string }];
     const labelsOf = (days: number) => ({ name: `of-${days}-days`, namespace: 'ipledger-system' });
     const test = {
@@ -48,7 +48,7 @@ describe('Each alert', function () {
     expect(await testRules({ rules, test })).to.equal('');
   });
 
-  it('has a rule test, which fails when the alert is quiet', async () => {
+  it('Each alert has a rule test, which fails when the alert is quiet', async () => {
     const quiet = alertCases
       .filter(({ alert }) => alert === 'IpledgerAlarm')
       .map((each) => ({ ...each, series: each.series.map((series) => ({ ...series, after: series.before })) }));

@@ -20,27 +20,27 @@ const metrics = read('docs/metrics.md');
 const parts = ['Meaning', 'Impact', 'First command', 'Remedy'];
 
 describe('The alerts', () => {
-  it('have a runbook each, and each runbook has an alert', () => {
+  it('The alerts have a runbook each, and each runbook has an alert', () => {
     const headings = [...runbooks.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect(headings).to.have.members(names).and.lengthOf(names.length);
   });
 
-  it('have a URL that leads to the heading of their runbook', () => {
+  it('The alerts have a URL that leads to the heading of their runbook', () => {
     for (const { alert, annotations } of rules)
       expect(annotations.runbook_url).to.equal(`docs/runbooks.md#${alert.toLowerCase()}`);
   });
 
-  it('have a runbook with meaning, impact, first command and remedy', () => {
+  it('The alerts have a runbook with meaning, impact, first command and remedy', () => {
     const sections = runbooks.split(/^## /m).slice(1);
     for (const section of sections)
       expect([...section.matchAll(/^\*\*(.+?)\.\*\*/gm)].map(([, part]) => part)).to.deep.equal(parts);
   });
 
-  it('have a rule test each', () => {
+  it('The alerts have a rule test each', () => {
     expect(new Set(alertCases.map(({ alert }) => alert))).to.deep.equal(new Set(names));
   });
 
-  it('are exactly those that docs/metrics.md lists, with the same severity, expression and duration', () => {
+  it('The alerts are exactly those that docs/metrics.md lists, with the same severity, expression and duration', () => {
     const [, section = ''] = metrics.split('\n## Alerts\n');
     const rows = [...section.matchAll(/^\| \[(\w+)\]\((.+?)\) \| (\w+) \| `(.+?)` \| (.+?) \|$/gm)].map(
       ([, ...cells]) => cells,
@@ -71,11 +71,11 @@ describe('The metrics in docs/metrics.md', () => {
     ),
   );
 
-  it('are all in an alert or a dashboard', () => {
+  it('The metrics in docs/metrics.md are all in an alert or a dashboard', () => {
     expect(listed.filter((name) => !used.has(name))).to.deep.equal([]);
   });
 
-  it('include every metric of the alerts and dashboards', () => {
+  it('The metrics in docs/metrics.md include every metric of the alerts and dashboards', () => {
     const labels = ['subnet_name'];
     expect([...used].filter((name) => !listed.includes(name) && !labels.includes(name))).to.deep.equal([]);
   });

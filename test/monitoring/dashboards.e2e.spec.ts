@@ -125,7 +125,7 @@ describe('A real Prometheus', function () {
 
   for (const { name, rows } of dashboards)
     for (const { title, queries } of rows.flat())
-      it(`returns values for each query of the dashboard ${name}, panel "${title}"`, async () => {
+      it(`A real Prometheus returns values for each query of the dashboard ${name}, panel "${title}"`, async () => {
         for (const { expression } of queries)
           await eventually(async () => {
             const series = await prometheus.query(withVariables(expression));
@@ -134,14 +134,14 @@ describe('A real Prometheus', function () {
           });
       });
 
-  it('has values for each variable of the dashboards', async () => {
+  it('A real Prometheus has values for each variable of the dashboards', async () => {
     for (const { metric, label } of dashboards.flatMap(({ variables }) => variables))
       expect(await prometheus.labelValues(metric, label)).to.have.members(
         label === 'subnet' ? ['lan', 'ovn-1', 'ovn-2'] : ['node-1'],
       );
   });
 
-  it('evaluates every alert without an error', async () => {
+  it('A real Prometheus evaluates every alert without an error', async () => {
     const rules = await eventually(async () => {
       const evaluated = await prometheus.rules();
       expect(evaluated.filter(({ health }) => health === 'unknown')).to.deep.equal([]);
@@ -151,7 +151,7 @@ describe('A real Prometheus', function () {
     expect(rules.filter(({ health }) => health !== 'ok')).to.deep.equal([]);
   });
 
-  it('has only the alerts for the small Subnet and the waiting Pod', async () => {
+  it('A real Prometheus has only the alerts for the small Subnet and the waiting Pod', async () => {
     await eventually(async () => {
       const active = await prometheus.query('ALERTS');
       expect(new Set(active.map(({ metric }) => metric['alertname']))).to.deep.equal(

@@ -10,7 +10,7 @@ const changedSources = (source: string): string[] =>
   mutantsOf('a.ts', source).map(({ start, end, to }) => source.slice(0, start) + to + source.slice(end));
 
 describe('The mutants of a source', () => {
-  it('change one operator, condition, number or boolean', () => {
+  it('The mutants of a source change one operator, condition, number or boolean', () => {
     expect(changedSources('const a = b < 3 && !c;')).to.deep.equal([
       'const a = b <= 3 && !c;',
       'const a = b < 4 && !c;',
@@ -22,36 +22,36 @@ describe('The mutants of a source', () => {
     expect(changedSources('list.some(f);')).to.deep.equal([';', 'list.every(f);']);
   });
 
-  it('change no method that every object has', () => {
+  it('The mutants of a source change no method that every object has', () => {
     expect(changedSources('const a = b.toString() + c.constructor.name;')).to.deep.equal([
       'const a = b.toString() - c.constructor.name;',
     ]);
   });
 
-  it('drop a statement that is called for its effect', () => {
+  it('The mutants of a source drop a statement that is called for its effect', () => {
     expect(changedSources('f(); g();')).to.deep.equal(['; g();', 'f(); ;']);
   });
 
-  it('change a returned list, unless it is empty already', () => {
+  it('The mutants of a source change a returned list, unless it is empty already', () => {
     expect(changedSources('function f() { return []; }')).to.deep.equal([]);
     expect(changedSources('function f() { return [a]; }')).to.deep.equal(['function f() { return []; }']);
   });
 
-  it('change no counter of a loop, which would not end', () => {
+  it('The mutants of a source change no counter of a loop, which would not end', () => {
     expect(changedSources('for (; a < b; a++) c++;')).to.deep.equal([
       'for (; a <= b; a++) c++;',
       'for (; a < b; a++) c--;',
     ]);
   });
 
-  it('change no line of the log', () => {
+  it('The mutants of a source change no line of the log', () => {
     expect(changedSources('log.info({ seq: seq + 1 }, a);')).to.deep.equal([]);
     expect(changedSources('this.#options.log.warn(a); this.#log.error(b);')).to.deep.equal([]);
     expect(changedSources('catalog.info(a);')).to.deep.equal([';']);
     expect(changedSources('f(log);')).to.deep.equal([';']);
   });
 
-  it('change no constant of at least a hundred milliseconds or seconds by one of them', () => {
+  it('The mutants of a source change no constant of at least a hundred milliseconds or seconds by one of them', () => {
     expect(changedSources('const retryMs = 500;')).to.deep.equal([]);
     expect(changedSources('const retryMs = 99;')).to.deep.equal(['const retryMs = 100;']);
     expect(changedSources('const maxRetries = 500;')).to.deep.equal(['const maxRetries = 501;']);
@@ -61,14 +61,14 @@ describe('The mutants of a source', () => {
     ]);
   });
 
-  it('change no type, no text and no import', () => {
+  it('The mutants of a source change no type, no text and no import', () => {
     const source = "import a from './a.ts';\nconst b: 1 | 2 = a as 1;\ntype C = true;\nconst d = 'e';";
     expect(changedSources(source)).to.deep.equal([]);
   });
 });
 
 describe('An equivalent mutant', () => {
-  it('fits the source, and has a reason', () => {
+  it('An equivalent mutant fits the source, and has a reason', () => {
     for (const { file, line, from, to, why } of equivalentMutants) {
       expect(existsSync(join(root, file)), file).to.equal(true);
       const source = readFileSync(join(root, file), 'utf8');

@@ -22,17 +22,17 @@ describe('A run of specs on a mutant', () => {
     return (await runSpecs(unchanged('lib/errors.ts'), [spec], timeoutMs)).outcome;
   };
 
-  it('kills the mutant by a failed assertion, and not by green specs', async () => {
+  it('A run of specs on a mutant kills the mutant by a failed assertion, and not by green specs', async () => {
     expect(await outcomeOf("() => { throw new Error('no'); }")).to.equal('killed');
     expect(await outcomeOf('() => {}')).to.equal('survived');
   });
 
-  it('does not kill the mutant by the time limit of a spec, or of the process', async () => {
+  it('A run of specs on a mutant does not kill the mutant by the time limit of a spec, or of the process', async () => {
     expect(await outcomeOf('function (done) { this.timeout(1); }')).to.equal('timed out');
     expect(await outcomeOf('() => { for (;;); }', 3_000)).to.equal('timed out');
   });
 
-  it('ends mocha when the process that started it ends by a signal', async () => {
+  it('A run of specs on a mutant ends mocha when the process that started it ends by a signal', async () => {
     writeFileSync(
       endless,
       `import { writeFileSync } from 'node:fs';

@@ -57,7 +57,7 @@ describe('The packages of the command line', function () {
   const start = (program: string, args: readonly string[], path?: string): Promise<CommandResult> =>
     runCommand(program, args, { env: environment(path), signal: run.signal });
 
-  it('are the same when they are built again', async () => {
+  it('The packages of the command line are the same when they are built again', async () => {
     const before = Object.values(files).map(digestOf);
     await mustRun(process.execPath, ['build/packages/packages.ts'], { folder: root, timeoutMs: 600_000 });
     expect(Object.values(files).map(digestOf)).to.deep.equal(before);
@@ -66,12 +66,12 @@ describe('The packages of the command line', function () {
   describe('npm', () => {
     const withNode = `${dirname(process.execPath)}:/usr/bin:/bin`;
 
-    it('installs a single package', async () => {
+    it('The npm package of the command line installs a single package', async () => {
       const { stdout } = await start('npm', ['ls', '--all', '--parseable', '--prefix', dirname(installed)]);
       expect(stdout.trim().split('\n').slice(1)).to.deep.equal([join(installed, 'ipledger')]);
     });
 
-    it('queries an allocator', async () => {
+    it('The npm package of the command line queries an allocator', async () => {
       expect(await start(join(installed, '.bin/ipledger'), ['--version'], withNode)).to.deep.equal({
         code: 0,
         stdout: `${version}\n`,
@@ -83,14 +83,14 @@ describe('The packages of the command line', function () {
   });
 
   describe('the archive', () => {
-    it('queries an allocator with its own Node', async () => {
+    it('The archive of the command line queries an allocator with its own Node', async () => {
       const { code, stderr } = await start(join(unpacked, 'bin/ipledger'), ['status']);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       const node = await start(join(unpacked, 'lib/ipledger/node'), ['--version']);
       expect(node.stdout.trim()).to.equal(process.version);
     });
 
-    it('is a plugin of kubectl, through a link like that of krew', async () => {
+    it('The archive of the command line is a plugin of kubectl, through a link like that of krew', async () => {
       const folder = join(run.folder, 'krew');
       mkdirSync(folder);
       for (const name of ['kubectl-ipledger', 'kubectl_complete-ipledger'])
@@ -102,7 +102,7 @@ describe('The packages of the command line', function () {
       expect(words.stdout).to.contain('who-had');
     });
 
-    it('has completions that the shell accepts', async () => {
+    it('The archive of the command line has completions that the shell accepts', async () => {
       const script = join(unpacked, 'share/bash-completion/completions/ipledger');
       const { code, stdout } = await start('/bin/bash', ['-c', '. "$0"; complete -p ipledger', script]);
       expect(code).to.equal(0);
@@ -114,14 +114,14 @@ describe('The packages of the command line', function () {
       expect(fish).to.contain('complete -c ipledger');
     });
 
-    it('has a man page that groff formats without a warning, with each verb', async () => {
+    it('The archive of the command line has a man page that groff formats without a warning, with each verb', async () => {
       const page = join(unpacked, 'share/man/man1/ipledger.1');
       const { code, stdout, stderr } = await start('groff', ['-man', '-Tascii', '-P-cbou', '-ww', page]);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       for (const { usage } of verbTable) expect(stdout).to.contain(`ipledger ${usage.split(' ')[0]}`);
     });
 
-    it('has a valid SBOM with Node, and the notices', async () => {
+    it('The archive of the command line has a valid SBOM with Node, and the notices', async () => {
       const sbom = readFileSync(join(unpacked, 'sbom.cdx.json'), 'utf8');
       expect(await findSchemaViolations(sbom)).to.equal('');
       expect(sbom).to.contain(`pkg:generic/node@${process.versions.node}`).and.to.contain('pkg:npm/commander@');
@@ -131,7 +131,7 @@ describe('The packages of the command line', function () {
   });
 
   describe('the krew manifest', () => {
-    it('names the archive with its digest, and an executable in it', () => {
+    it('The krew manifest names the archive with its digest, and an executable in it', () => {
       const manifest = parse(readFileSync(files.krew, 'utf8')) as {
         metadata: { name: string };
         spec: { version: string; platforms: { uri: string; sha256: string; bin: string }[] };

@@ -100,12 +100,12 @@ describe(`A ledger of ${events} events`, function () {
   }
   const seqs = (found: readonly Event[]): number[] => found.map(({ seq }) => seq);
 
-  it(`has at least ${events} events without a gap`, () => {
+  it(`A large ledger has at least ${events} events without a gap`, () => {
     expect(lines.length).to.be.at.least(events);
     expect(lines.map(({ seq }) => seq)).to.deep.equal(lines.map((_, index) => index + 1));
   });
 
-  it('verifies without findings, directly from etcd and through the allocator', async () => {
+  it('A large ledger verifies without findings, directly from etcd and through the allocator', async () => {
     for (const where of [['--etcd', etcd.endpoint], []]) {
       const { code, stdout, stderr } = await runCli('verify', ...where);
       expect([code, stderr]).to.deep.equal([0, '']);
@@ -130,7 +130,7 @@ describe(`A ledger of ${events} events`, function () {
         .map(([key]) => key);
     };
 
-    it('names the Pod at the time of each event', async () => {
+    it('who-had on a large ledger names the Pod at the time of each event', async () => {
       for (const key of busiestAddresses()) {
         const [subnet = '', address = ''] = key.split('/');
         const periods = buildAddressPeriods(await history({ address, subnet }));
@@ -148,7 +148,7 @@ describe(`A ledger of ${events} events`, function () {
       }
     });
 
-    it('prints the Pod, a release, or that the address was never used', async () => {
+    it('who-had on a large ledger prints the Pod, a release, or that the address was never used', async () => {
       const allocated = lines.findLast(
         ({ type: what, seq }) => what === 'AddressAllocated' && seq < events / 2,
       ) as LogLine;
@@ -194,7 +194,7 @@ describe(`A ledger of ${events} events`, function () {
       return `${attachment?.namespace}/${attachment?.pod}`;
     };
 
-    it('lists the events of a Pod under all its uids', async () => {
+    it('history on a large ledger lists the events of a Pod under all its uids', async () => {
       const name = statefulPodName();
       const [namespace, pod] = name.split('/');
       const expected = matchingSeqs(lines, isOfPod(name));
@@ -203,14 +203,14 @@ describe(`A ledger of ${events} events`, function () {
       expect(await printedSeqs('history', 'pod', name, '--limit', '7')).to.deep.equal(expected.slice(0, 7));
     });
 
-    it('lists the events of a node', async () => {
+    it('history on a large ledger lists the events of a node', async () => {
       const expected = matchingSeqs(lines, isOnNode(lines, 'node-7'));
       expect(expected.length).to.be.at.least(events / 100);
       expect(seqs(await history({ node: 'node-7' }))).to.deep.equal(expected);
       expect(await printedSeqs('history', 'node', 'node-7')).to.deep.equal(expected.slice(0, 100));
     });
 
-    it('lists the events of the Pods of an owner', async () => {
+    it('history on a large ledger lists the events of the Pods of an owner', async () => {
       const expected = matchingSeqs(lines, isOfOwner('StatefulSet', 'db-10'));
       expect(expected.length).to.be.at.least(100);
       expect(seqs(await history({ owner: { kind: 'StatefulSet', name: 'db-10' } }))).to.deep.equal(expected);
@@ -219,7 +219,7 @@ describe(`A ledger of ${events} events`, function () {
       );
     });
 
-    it('lists the events between two times, in one subnet and in all', async () => {
+    it('history on a large ledger lists the events between two times, in one subnet and in all', async () => {
       const [since, until] = [line(seqAt(0.4)).at, line(seqAt(0.42)).at];
       const within = (each: LogLine): boolean => each.at >= since && each.at < until;
       const expected = matchingSeqs(lines, (each) => within(each) && each.subnet === 'wide');
@@ -230,7 +230,7 @@ describe(`A ledger of ${events} events`, function () {
       );
     });
 
-    it('is the same from a standby', async () => {
+    it('history on a large ledger is the same from a standby', async () => {
       const other = connect(standby.endpoint, undefined);
       try {
         const expected = matchingSeqs(lines, isOfPod(statefulPodName()));
@@ -252,7 +252,7 @@ describe(`A ledger of ${events} events`, function () {
     const sorted = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
       [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-    it('is computed after an event and at a time', async () => {
+    it('A past state of a large ledger is computed after an event and at a time', async () => {
       const atSeq = await json<State>('state', '--at', `${seqAt(0.5)}`);
       expect(atSeq.position.seq).to.equal(seqAt(0.5));
       expect(sorted(holdersIn(atSeq))).to.deep.equal(sorted(holdersAfter(upTo(seqAt(0.5)))));
@@ -266,7 +266,7 @@ describe(`A ledger of ${events} events`, function () {
       expect(stdout).to.contain(`as of event ${seqAt(0.5)} at `);
     });
 
-    it('is compared with a later state', async () => {
+    it('A past state of a large ledger is compared with a later state', async () => {
       const { addresses } = await json<{ addresses: AddressChange[] }>(
         'diff',
         '--from',
@@ -287,7 +287,7 @@ describe(`A ledger of ${events} events`, function () {
       expect({ code, stderr }).to.deep.equal({ code: 4, stderr: 'no differences\n' });
     });
 
-    it('is computed for two clients at a time, rejected for a third, and does not delay an allocation', async () => {
+    it('A past state of a large ledger is computed for two clients at a time, rejected for a third, and does not delay an allocation', async () => {
       const countRecords = async (): Promise<number> => {
         let records = 0;
         const request = { pointInTime: { seq: seqAt(0.9) } };
@@ -318,7 +318,7 @@ describe(`A ledger of ${events} events`, function () {
       readonly pods: readonly { readonly uid: string }[];
     }
 
-    it('lists the events of a Pod that was re-created under its name many times', async () => {
+    it('why on a large ledger lists the events of a Pod that was re-created under its name many times', async () => {
       const held = lines.findLast(({ type: what }) => what === 'AddressTransferred') as LogLine;
       const name = `${held.data.attachment?.namespace}/${held.data.attachment?.pod}`;
       const { events: listed, pods } = await json<Why>('why', name);
@@ -327,7 +327,7 @@ describe(`A ledger of ${events} events`, function () {
       expect(pods.map(({ uid }) => uid)).to.have.members([...new Set(uids)]);
     });
 
-    it('prints the address that a refused Pod waits for', async () => {
+    it('why on a large ledger prints the address that a refused Pod waits for', async () => {
       const refused = lines.findLast(({ type: what }) => what === 'AllocationRefused') as LogLine;
       const name = `${refused.data.attachment?.namespace}/${refused.data.attachment?.pod}`;
       const { code, stdout } = await runCli('why', name);
@@ -335,7 +335,7 @@ describe(`A ledger of ${events} events`, function () {
       expect(stdout).to.match(/^ {2}it waits for an address of .*: .*10\.\d0\.0\.1/m);
     });
 
-    it('prints the release of a Pod, and exits with status 4 for an unknown Pod', async () => {
+    it('why on a large ledger prints the release of a Pod, and exits with status 4 for an unknown Pod', async () => {
       const released = lines.find(({ type: what, seq }) => what === 'AddressReleased' && seq > seqAt(0.1)) as LogLine;
       const name = `${released.data.attachment?.namespace}/${released.data.attachment?.pod}`;
       const { stdout } = await runCli('why', name);
@@ -345,7 +345,7 @@ describe(`A ledger of ${events} events`, function () {
   });
 
   describe('watch', () => {
-    it('starts at an event and shows one node', async () => {
+    it('watch on a large ledger starts at an event and shows one node', async () => {
       const expected = matchingSeqs(lines, isOnNode(lines, 'node-3'))
         .toReversed()
         .filter((seq) => seq >= seqAt(0.6));
@@ -353,7 +353,7 @@ describe(`A ledger of ${events} events`, function () {
       expect(found).to.deep.equal(expected.slice(0, 50));
     });
 
-    it('shows an event when it happens', async () => {
+    it('watch on a large ledger shows an event when it happens', async () => {
       const watching = runCli('watch', '--pod', 'live', '--type', 'AddressAllocated', '--count', '1', '-o', 'json');
       let finished: CommandResult | undefined;
       void watching.then((ended) => (finished = ended));

@@ -284,7 +284,7 @@ async function expectSameHoldersByIndex(acts: readonly Act[], wrongSeqs: readonl
 }
 
 describe('The holder of an address at a time', () => {
-  it('is the same from a part of the history as from all of it, also with a wrong index', async () => {
+  it('The holder of an address at a time is the same from a part of the history as from all of it, also with a wrong index', async () => {
     const seqs = fc.array(fc.integer({ min: 0, max: 120 }), { minLength: 10, maxLength: 10 });
     const acts = fc.array(act, { minLength: 80, maxLength: 80 });
     const property = fc.asyncProperty(acts, seqs, async (...given) => {
@@ -293,7 +293,7 @@ describe('The holder of an address at a time', () => {
     await fc.assert(property, { numRuns: 4, endOnFailure: true });
   });
 
-  it('is the same from the part of the history that is read as from all of it', async () => {
+  it('The holder of an address at a time is the same from the part of the history that is read as from all of it', async () => {
     const life = (['allocate', 'pass', 'release', 'pass', 'make again'] as const).map((what): Act => ({
       what,
       pod: 0,
@@ -305,7 +305,7 @@ describe('The holder of an address at a time', () => {
     expect(usedCount).to.be.above(0);
   });
 
-  it('is the same from its history as from the complete log, also after claims were dropped', async () => {
+  it('The holder of an address at a time is the same from its history as from the complete log, also after claims were dropped', async () => {
     await fc.assert(fc.asyncProperty(fc.array(act, { minLength: 80, maxLength: 80 }), expectSameHolders), {
       numRuns: 8,
       endOnFailure: true,
@@ -314,7 +314,7 @@ describe('The holder of an address at a time', () => {
 });
 
 describe('A history query to the allocator and to the read model', () => {
-  it('has the same answer, page by page, for random histories', async () => {
+  it('A history query to the allocator and to the read model has the same answer, page by page, for random histories', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(act, { minLength: 80, maxLength: 80 }),
@@ -325,7 +325,7 @@ describe('A history query to the allocator and to the read model', () => {
     );
   });
 
-  it('has the same answer for a container that is bound twice before it is unbound', async () => {
+  it('A history query to the allocator and to the read model has the same answer for a container that is bound twice before it is unbound', async () => {
     const pod = { pod: 0, isLate: false };
     const acts: Act[] = [
       { ...pod, what: 'allocate', node: 1 },

@@ -14,7 +14,7 @@ import { expectSameMaps } from './address-maps.ts';
 import { buildReadModel } from './build-read-model.ts';
 
 describe('A read model that begins in the middle of the ledger', () => {
-  it('has the same address maps as the allocator, from its first event on', async () => {
+  it('A read model that begins in the middle of the ledger has the same address maps as the allocator, from its first event on', async () => {
     const place = temporaryFile();
     await using served = await serveAllocator();
     await applyMacvlan(served);

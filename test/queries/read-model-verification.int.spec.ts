@@ -13,7 +13,7 @@ import { buildReadModel } from './build-read-model.ts';
 
 describe('The verification of a read model', () => {
   for (const version of eventVersions)
-    it(`finds nothing in events of schema version ${version}`, async () => {
+    it(`The verification of a read model finds nothing in events of schema version ${version}`, async () => {
       const golden = join(import.meta.dirname, `../golden/events-v${version}.ndjson`);
       const memory = new MemoryLedger();
       await replay(memory, readExportLines(golden), { signal: never });

@@ -30,7 +30,7 @@ describe('kubectl ipledger why, with a cluster', function () {
     return runCommand(join(root, 'cli', 'kubectl-ipledger'), ['why', pod], { env, signal: environment.run.signal });
   }
 
-  it('offers completions to kubectl', async () => {
+  it('kubectl ipledger why offers completions to kubectl', async () => {
     const env = { ...process.env, PATH: `${join(root, 'cli')}:${process.env['PATH']}` };
     const { stdout } = await runCommand(await findProgram('kubectl'), ['__complete', 'ipledger', 'why', '--read'], {
       env,
@@ -39,7 +39,7 @@ describe('kubectl ipledger why, with a cluster', function () {
     expect(stdout).to.equal('--read-model\n:4\n');
   });
 
-  it('explains the wait of a Pod, with and without an address', async () => {
+  it('kubectl ipledger why explains the wait of a Pod, with and without an address', async () => {
     await makePod(environment, 'first', 'lan');
     const address = await waitForAddress(environment, 'first', 'lan');
     await makePod(environment, 'second', 'lan', { 'lan.default.kubernetes.io/ip_address': address });
@@ -56,7 +56,7 @@ describe('kubectl ipledger why, with a cluster', function () {
     );
   });
 
-  it('reports a Pod without attachments, and exits with status 4 for an unknown Pod', async () => {
+  it('kubectl ipledger why reports a Pod without attachments, and exits with status 4 for an unknown Pod', async () => {
     await makePod(environment, 'plain', '');
     const plain = await why('default/plain');
     expect(plain.code).to.equal(0);
@@ -66,7 +66,7 @@ describe('kubectl ipledger why, with a cluster', function () {
     expect(unknown.stdout).to.contain('no Pod with this name is in the ledger or in the cluster');
   });
 
-  it('prints the release of a deleted Pod', async () => {
+  it('kubectl ipledger why prints the release of a deleted Pod', async () => {
     await makePod(environment, 'deleted', 'lan');
     const address = await waitForAddress(environment, 'deleted', 'lan');
     await environment.kubernetes.remove('Pod', 'deleted');

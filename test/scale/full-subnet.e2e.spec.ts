@@ -110,7 +110,7 @@ describe(`scale: a /${prefix} filled by ${callerCount} callers`, function () {
     expect(keys).to.contain(`"Count" : ${size}`);
   }
 
-  it('allocates each address once, and then rejects every request as full', async () => {
+  it('A Subnet that many callers fill allocates each address once, and then rejects every request as full', async () => {
     await measureAllocations('empty');
     await fillTo(Math.floor(size / 2));
     await measureAllocations('at 50 %');
@@ -120,12 +120,12 @@ describe(`scale: a /${prefix} filled by ${callerCount} callers`, function () {
     await expectFull();
   });
 
-  it('is still full after the allocator crashed', async () => {
+  it('A Subnet that many callers fill is still full after the allocator crashed', async () => {
     await allocator.restart();
     await expectFull();
   });
 
-  it('allocates each address again after release and cooldown', async () => {
+  it('A Subnet that many callers fill allocates each address again after release and cooldown', async () => {
     await forEachConcurrent([...heldByPod.keys()], callerCount, (pod) => {
       heldByPod.delete(pod);
       const cause = 'RELEASE_CAUSE_OPERATOR';

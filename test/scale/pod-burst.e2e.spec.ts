@@ -167,7 +167,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
     });
 
     for (let round = 2; round <= rounds; round++)
-      it(`leave nothing after they were created, scheduled and deleted again, round ${round}`, async () => {
+      it(`Pods created at the same time leave nothing after they were created, scheduled and deleted again, round ${round}`, async () => {
         const requestsBefore = await readRequestCounts(environment.stack.cluster);
         await create({ ...batch, scheduled: true });
         expectAllServed(await readSnapshot(), batch);
@@ -182,7 +182,7 @@ for (const { count, networks, rounds } of testSize.podBursts)
       });
 
     if (rounds === 1) return;
-    it('do not change when the allocator and the watcher restart', async () => {
+    it('Pods created at the same time do not change when the allocator and the watcher restart', async () => {
       const { allocator, watcher, cluster } = environment.stack;
       await create();
       expectAllServed(await readSnapshot(), batch);

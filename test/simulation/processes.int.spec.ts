@@ -13,7 +13,7 @@ describe('A run of seeds', function () {
     if (part !== '' && existsSync(`/proc/${part}`)) process.kill(Number(part), 'SIGKILL');
   });
 
-  it('ends its processes when it is ended by a signal', async () => {
+  it('A run of seeds ends its processes when it is ended by a signal', async () => {
     const env = { ...process.env, SEEDS: '1000000', JOBS: '1', HALF: 'ledger', SEED: '' };
     const main = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, stdio: 'ignore' });
     const children = `/proc/${main.pid}/task/${main.pid}/children`;

@@ -26,14 +26,14 @@ const simulation: Simulation = {
 };
 
 describe('shrink', () => {
-  it('leaves the items without which the same invariant would hold', async () => {
+  it('shrink leaves the items without which the same invariant would hold', async () => {
     const found = await shrink(simulation, 1);
     expect([...(found?.only ?? [])]).to.deep.equal(['c3', 'c7', 'c31']);
     expect(found?.outcome.violation).to.equal('order: seen');
     expect(found?.outcome.history, 'the history of the short run').to.deep.equal(['c3', 'c7', 'c31']);
   });
 
-  it('returns undefined for a seed that does not fail', async () => {
+  it('shrink returns undefined for a seed that does not fail', async () => {
     expect(await shrink(simulation, 2)).to.equal(undefined);
   });
 });

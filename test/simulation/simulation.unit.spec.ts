@@ -11,7 +11,7 @@ for (const simulation of simulations)
     const seeds = Number(SEEDS ?? simulation.testedSeeds);
     const first = new Map<number, Outcome>();
 
-    it(`finds no violation of an invariant with the seeds 1 to ${seeds}`, async function () {
+    it(`A simulation finds no violation of an invariant with the seeds 1 to ${seeds}`, async function () {
       this.timeout(600_000);
       for (let seed = 1; seed <= seeds; seed++) {
         const outcome = await simulation.run(seed);
@@ -20,7 +20,7 @@ for (const simulation of simulations)
       }
     });
 
-    it('has the same trace when a seed is run again after all others, and another one for other seeds', async () => {
+    it('A simulation has the same trace when a seed is run again after all others, and another one for other seeds', async () => {
       const hashes = new Set<number>();
       for (let seed = Math.min(5, seeds); seed >= 1; seed--) {
         const one = first.get(seed) ?? (await simulation.run(seed));

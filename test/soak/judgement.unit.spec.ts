@@ -52,7 +52,7 @@ const leaking = (quantity: string, growth: (hour: number, pods: number) => numbe
 };
 
 describe('the judgement of a soak', () => {
-  it('finds no leak in steady samples with noise', () => {
+  it('The judgement of a soak finds no leak in steady samples with noise', () => {
     expect(leaksOf(...steady)).to.deep.equal([]);
   });
 
@@ -72,7 +72,7 @@ describe('the judgement of a soak', () => {
     ['a file for each 16th Pod', 'files of bindings', (_, pods) => Math.floor(pods / 16)],
   ];
   for (const [name, quantity, growth, days = 1] of planted)
-    it(`finds ${name} in ${days === 1 ? 'a day' : `${days} days`}, and nothing else`, () => {
+    it(`The judgement of a soak finds ${name} in ${days === 1 ? 'a day' : `${days} days`}, and nothing else`, () => {
       const hours = days * 24;
       const others = steady.map((each) => ({ ...each, hours }));
       expect(leaksOf(...others, { ...leaking(quantity, growth), hours, subject: 'planted' })).to.deep.equal([
@@ -80,12 +80,12 @@ describe('the judgement of a soak', () => {
       ]);
     });
 
-  it('accepts a cache that is filled in the first quarter', () => {
+  it('The judgement of a soak accepts a cache that is filled in the first quarter', () => {
     const fill = (_: number, pods: number): number => Math.min(pods, 400) * 4 * kib;
     expect(leaksOf(leaking('heap', fill))).to.deep.equal([]);
   });
 
-  it('accepts one step at any hour, and finds a step at each third hour', () => {
+  it('The judgement of a soak accepts one step at any hour, and finds a step at each third hour', () => {
     for (const at of [8, 12, 15, 20]) {
       const step = leaking('heap', (hour) => (hour < at ? 0 : 4 * mib));
       expect(leaksOf(step), `a step at hour ${at}`).to.deep.equal([]);
@@ -95,7 +95,7 @@ describe('the judgement of a soak', () => {
     ]);
   });
 
-  it('judges each process of a program by itself: a restart neither hides a leak nor counts as one', () => {
+  it('The judgement of a soak judges each process of a program by itself: a restart neither hides a leak nor counts as one', () => {
     const leak = leaking('heap', (_, pods) => pods * 3 * kib);
     const second = sampleSeries({ ...leak, life: 2 }).map((sample) => ({ ...sample, hour: sample.hour + 24 }));
     const { verdicts } = judgeSamples([...sampleSeries(leak), ...second]);
@@ -112,14 +112,14 @@ describe('the judgement of a soak', () => {
     ).to.deep.equal([]);
   });
 
-  it('judges no series of less than 6 hours, and names the program if none of its processes was judged', () => {
+  it('The judgement of a soak judges no series of less than 6 hours, and names the program if none of its processes was judged', () => {
     const short = sampleSeries({ ...leaking('heap', (_, pods) => pods * kib), hours: 5, subject: 'allocator-2' });
     expect(judgeSamples(short)).to.deep.equal({ verdicts: [], unjudged: ['allocator heap'] });
     const long = sampleSeries({ ...leaking('heap', () => 0), life: 2 });
     expect(judgeSamples([...short, ...long]).unjudged).to.deep.equal([]);
   });
 
-  it('reports the growth from the middle of the second quarter to the middle of the last', () => {
+  it('The judgement of a soak reports the growth from the middle of the second quarter to the middle of the last', () => {
     const [verdict] = judgeSamples(sampleSeries({ quantity: 'heap', at: (_, pods) => mib + pods * kib })).verdicts;
     expect(verdict).to.include({ hours: 12, pods: 12 * podsPerHour, isLeak: true });
     expect(verdict?.early).to.equal(mib + 6 * podsPerHour * kib);
@@ -127,7 +127,7 @@ describe('the judgement of a soak', () => {
     expect(verdict?.growth).to.be.closeTo(12 * podsPerHour * kib, 1);
   });
 
-  it('judges each role of a process by itself, and only its own hours', () => {
+  it('The judgement of a soak judges each role of a process by itself, and only its own hours', () => {
     const inRole = (role: string, isInRole: (hour: number) => boolean, at: Series['at']): Sample[] =>
       sampleSeries({ quantity: 'heap', subject: `allocator-1 ${role}`, at, hours: 48 }).filter(({ hour }) =>
         isInRole(hour),
@@ -148,7 +148,7 @@ describe('the judgement of a soak', () => {
     expect(verdicts[0]?.pods, 'Pods of its own hours').to.be.within(9 * podsPerHour, 12 * podsPerHour);
   });
 
-  it('rejects a quantity without a limit', () => {
+  it('The judgement of a soak rejects a quantity without a limit', () => {
     expect(() => judgeSamples(sampleSeries({ quantity: 'mood', at: () => 1 }))).to.throw(/no limit .* "mood"/);
   });
 });

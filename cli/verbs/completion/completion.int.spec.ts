@@ -33,7 +33,7 @@ COMP_WORDS=(ipledger ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=
 });
 
 describe('kubectl ipledger', () => {
-  it('completes in the format of kubectl', async () => {
+  it('kubectl ipledger completes in the format of kubectl', async () => {
     const plugin = ipledgerPath.replace(/ipledger$/, 'kubectl_complete-ipledger');
     const complete = async (...words: string[]): Promise<string> => (await startProgram(words, {}, plugin)).stdout;
     expect(await complete('who')).to.equal('who-had\n:4\n');
@@ -44,7 +44,7 @@ describe('kubectl ipledger', () => {
     expect(await complete('history', '--since', '')).to.equal(':4\n');
   });
 
-  it('runs ipledger', async () => {
+  it('kubectl ipledger runs ipledger', async () => {
     const plugin = ipledgerPath.replace(/ipledger$/, 'kubectl-ipledger');
     const result = await startProgram(['who-had', 'nowhere'], { IPLEDGER_ENDPOINT: '127.0.0.1:1' }, plugin);
     expect(result).to.deep.equal({ status: 2, stdout: '', stderr: 'ipledger: nowhere is not an IP address\n' });

@@ -7,14 +7,14 @@ const { status: _status, ...withoutStatus } = healthyFacts;
 const { workloads: _workloads, ...withoutWorkloads } = healthyFacts;
 
 describe('A diagnosis', () => {
-  it('calls nothing healthy when the ledger or the workloads were not looked at', () => {
+  it('A diagnosis calls nothing healthy when the ledger or the workloads were not looked at', () => {
     expect(summarize(createDiagnosis(healthyFacts))).to.equal('healthy');
     const skipped = ['allocators'];
     for (const facts of [withoutStatus, withoutWorkloads])
       expect(summarize(createDiagnosis({ ...facts, skipped }))).to.equal('no finding; skipped: allocators');
   });
 
-  it('prints parts that could not be looked at for the same reason as one line', () => {
+  it('A diagnosis prints parts that could not be looked at for the same reason as one line', () => {
     const parts = ['allocators', 'comparison', ...Array.from({ length: 5_000 }, (_, index) => `metrics of a-${index}`)];
     const gaps = [
       ...parts.map((part) => ({ part, reason: 'cannot reach it' })),
@@ -26,7 +26,7 @@ describe('A diagnosis', () => {
     );
   });
 
-  it('is not waited for while a kubeconfig or a permission is missing', async () => {
+  it('A diagnosis is not waited for while a kubeconfig or a permission is missing', async () => {
     for (const reason of [
       'there is no kubeconfig: set KUBECONFIG, or add --skip kubernetes',
       'cannot read /api/v1/pods of the Kubernetes API at https://a (403 pods is forbidden: User "anna" cannot list)',
@@ -44,7 +44,7 @@ describe('A diagnosis', () => {
     }
   });
 
-  it('is waited for with the findings and the parts that are missing', async () => {
+  it('A diagnosis is waited for with the findings and the parts that are missing', async () => {
     const gaps = [{ part: 'comparison', reason: 'the writer starts' }];
     const facts: Facts = { ...healthyFacts, gaps, leases: [{ name: 'ipledger-pod-watcher' }] };
     const stop = new AbortController();

@@ -41,11 +41,11 @@ async function apply(recovery: RecoveryPlan, refused = '', code: ErrorCode = 'IN
 }
 
 describe('A recovery', () => {
-  it('ends the freeze after the agents had time to bind the containers of what it imported', async () => {
+  it('A recovery ends the freeze after the agents had time to bind the containers of what it imported', async () => {
     expect(await apply(plan)).to.deep.equal(['Restore', 'Allocate', 'wait for agents', 'Unfreeze']);
   });
 
-  it('ends the freeze also when a Pod is rejected, and quarantines its address before', async () => {
+  it('A recovery ends the freeze also when a Pod is rejected, and quarantines its address before', async () => {
     expect(await apply(plan, 'Allocate')).to.deep.equal([
       'Restore',
       'Allocate',
@@ -55,7 +55,7 @@ describe('A recovery', () => {
     ]);
   });
 
-  it('imports a Pod after the agents have ended the binding of the backup that holds its address, and gives them time to bind its container', async () => {
+  it('A recovery imports a Pod after the agents have ended the binding of the backup that holds its address, and gives them time to bind its container', async () => {
     expect(await apply(plan, 'Allocate', 'ADDRESS_IN_USE')).to.deep.equal([
       'Restore',
       'Allocate',

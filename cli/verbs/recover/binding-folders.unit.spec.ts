@@ -36,7 +36,7 @@ describe('The binding files of nodes', () => {
       (error: unknown) => (error as Error).message,
     );
 
-  it('count only for the named node, and for containers that have not ended', async () => {
+  it('The binding files of nodes count only for the named node, and for containers that have not ended', async () => {
     write('c1');
     write('c2', { isDeleted: true });
     write('c4', { isPending: true });
@@ -45,7 +45,7 @@ describe('The binding files of nodes', () => {
     expect((await read()).map(({ containerId }) => containerId)).to.deep.equal(['c1']);
   });
 
-  it('are rejected if they are large, no regular files, of another name, or no bindings', async () => {
+  it('The binding files of nodes are rejected if they are large, no regular files, of another name, or no bindings', async () => {
     const path = join(folder, 'c1@net1.json');
     const makers: readonly [() => void, RegExp][] = [
       [() => writeFileSync(path, ' '.repeat(maxBindingFileBytes + 1)), /the limit is 16384/],
@@ -66,7 +66,7 @@ describe('The binding files of nodes', () => {
     folder = mkdtempSync(join(tmpdir(), 'ipledger-bindings-'));
   });
 
-  it('are named by NODE=FOLDER', () => {
+  it('The binding files of nodes are named by NODE=FOLDER', () => {
     expect(parseBindingFolder('node-1=/a=b')).to.deep.equal({ node: 'node-1', folder: '/a=b' });
     for (const wrong of ['node-1', 'node-1=', '=/a', 'No de=/a']) expect(parseBindingFolder(wrong)).to.equal(undefined);
   });

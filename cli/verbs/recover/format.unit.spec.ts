@@ -24,7 +24,7 @@ const status = (seq: number, known?: { epoch: number; seq: number }, headSeq?: n
 });
 
 describe('The lost event range of a restored ledger', () => {
-  it('ends with the newest event that a client has seen', () => {
+  it('The lost event range of a restored ledger ends with the newest event that a client has seen', () => {
     const lost = findLostEventRange(status(33, { epoch: 1, seq: 39 }));
     expect(lost && formatLostEventRange(lost, 'utc')).to.equal(
       'lost: events 34 to 39, at least 6, of the time from 2026-11-17 14:05:00Z to 2026-11-17 14:30:00Z',
@@ -33,7 +33,7 @@ describe('The lost event range of a restored ledger', () => {
     expect(one && formatLostEventRange(one, 'utc')).to.match(/^lost: event 39, at least 1, of the time/);
   });
 
-  it('starts after the head at the freeze, and ignores later events', () => {
+  it('The lost event range of a restored ledger starts after the head at the freeze, and ignores later events', () => {
     for (const seq of [35, 39, 50]) {
       const lost = findLostEventRange(status(seq, { epoch: 1, seq: 39 }, 33));
       expect(lost && formatLostEventRange(lost, 'utc')).to.equal(
@@ -42,7 +42,7 @@ describe('The lost event range of a restored ledger', () => {
     }
   });
 
-  it('is undefined if the ledger has more events, was recovered, or was never frozen', () => {
+  it('The lost event range of a restored ledger is undefined if the ledger has more events, was recovered, or was never frozen', () => {
     expect(findLostEventRange(status(40, { epoch: 1, seq: 39 }))).to.equal(undefined);
     expect(
       findLostEventRange({ ...status(33, { epoch: 1, seq: 39 }), position: { epoch: 2, seq: 34, hash: '' } }),

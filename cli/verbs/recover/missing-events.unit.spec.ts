@@ -66,7 +66,7 @@ describe('The missing events of a restored ledger', () => {
     return findMissingEvents(file, allocator as unknown as LedgerClient);
   }
 
-  it("become the commands that repeat the operators' part, in order", async () => {
+  it("The missing events of a restored ledger become the commands that repeat the operators' part, in order", async () => {
     const exported = createLines(created, reserved, cancelled, quarantined, unquarantined, retired);
     const { types, commands } = await find(exported, exported.slice(0, 1));
     expect(types).to.deep.equal({
@@ -90,7 +90,7 @@ describe('The missing events of a restored ledger', () => {
     }
   });
 
-  it('contribute their allocations, except for released ones', async () => {
+  it('The missing events of a restored ledger contribute their allocations, except for released ones', async () => {
     const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
     const grant = { attachment, uid: 'uid', node: '', addresses: [{ address: '10.0.0.2', cidr: '', gateway: '' }] };
     const data = { ...grant, mac: '', interface: 'net1', cause: 'dynamic', routes: [] };
@@ -123,19 +123,19 @@ describe('The missing events of a restored ledger', () => {
     expect((await find(transferred, exported.slice(0, 1))).allocations).to.have.length(1);
   });
 
-  it('start with the first event that differs', async () => {
+  it('The missing events of a restored ledger start with the first event that differs', async () => {
     const exported = createLines(created, reserved, quarantined);
     const { commands } = await find(exported, createLines(created, reserved, retired, unquarantined));
     expect(commands).to.have.length(1);
     expect(commands[0]).to.contain('quarantine');
   });
 
-  it('are none if the ledger has all events of the export', async () => {
+  it('The missing events of a restored ledger are none if the ledger has all events of the export', async () => {
     const exported = createLines(created, reserved);
     expect(await find(exported, [...exported, 'more'])).to.deep.equal({ types: {}, commands: [], allocations: [] });
   });
 
-  it('are not read from a file without a common event, or with an altered event', async () => {
+  it('The missing events of a restored ledger are not read from a file without a common event, or with an altered event', async () => {
     const errorOf = (result: Promise<unknown>): Promise<unknown> => result.catch((error: unknown) => error);
     const other = createLines({ ...created, data: { ledger: 'another' } }, reserved);
     expect(await errorOf(find(other, createLines(created))))

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { ping } from './ping.ts';
 
 describe('A ping from a Pod', () => {
-  it('ends with its time, also while the API server does not answer the request for exec', async () => {
+  it('A ping from a Pod ends with its time, also while the API server does not answer the request for exec', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

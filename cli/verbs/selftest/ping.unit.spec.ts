@@ -4,7 +4,7 @@ import { judgePing } from './ping.ts';
 const failed = (message: string) => ({ status: 'Failure', message });
 
 describe('A ping from a Pod', () => {
-  it('is answered, silent, or not possible, as the exit status of the command in the container shows', () => {
+  it('A ping from a Pod is answered, silent, or not possible, as the exit status of the command in the container shows', () => {
     expect(judgePing({ status: 'Success' }, '1 packets received')).to.deep.equal({ result: 'answers', detail: '' });
     const silent = failed('command terminated with non-zero exit code: error executing command [ping], exit code 1');
     expect(judgePing(silent, 'PING 10.0.0.2\n1 packets transmitted, 0 received\n')).to.deep.equal({

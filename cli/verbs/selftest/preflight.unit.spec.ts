@@ -27,7 +27,7 @@ const obstacleIn = ({
   });
 
 describe('A selftest does not start', () => {
-  it('when a right, a node or the network is missing, or nothing can be allocated', async () => {
+  it('A selftest does not start when a right, a node or the network is missing, or nothing can be allocated', async () => {
     expect(await obstacleIn()).to.equal('');
     expect(await obstacleIn({ isAllowed: false })).to.match(
       /^your Kubernetes user may not: get nodes, list namespaces, .*docs\/troubleshooting\.md#do-pods-get-addresses names the rights$/,

@@ -64,7 +64,7 @@ function hangingCluster(isMade = true) {
 }
 
 describe('A selftest', () => {
-  it('reports what may be left after Ctrl-C, and nothing when all is removed', async () => {
+  it('A selftest reports what may be left after Ctrl-C, and nothing when all is removed', async () => {
     for (const [kubernetes, expected] of [
       [down, ['left: perhaps namespace ipledger-selftest-1a2b (it is down). Run: ipledger selftest --clean']],
       [empty, []],
@@ -77,7 +77,7 @@ describe('A selftest', () => {
     }
   });
 
-  it('keeps its steps when the removal fails', async () => {
+  it('A selftest keeps its steps when the removal fails', async () => {
     const { steps } = await runAndRemove(plan, () => Promise.resolve([passed]), cleanup(down));
     expect(steps.map(({ result, detail }) => ({ result, detail }))).to.deep.equal([
       { result: 'passed', detail: '' },
@@ -85,7 +85,7 @@ describe('A selftest', () => {
     ]);
   });
 
-  it('reads why a step failed before it removes the objects', async () => {
+  it('A selftest reads why a step failed before it removes the objects', async () => {
     const { calls, kubernetes } = hangingCluster();
     const { reasons, steps } = await runAndRemove(plan, () => Promise.resolve([passed, failed]), cleanup(kubernetes));
     expect(reasons).to.deep.equal([
@@ -102,7 +102,7 @@ describe('A selftest', () => {
     expect(fine.calls.filter((call) => call.includes('/events'))).to.deep.equal([]);
   });
 
-  it('reports the reasons before the steps, and the addresses that are not free as a note', () => {
+  it('A selftest reports the reasons before the steps, and the addresses that are not free as a note', () => {
     const reasons = [{ where: 'Pod on-1', what: 'FailedCreatePodSandBox: Link not found' }];
     const report = createReport(plan, { reasons, steps: [passed, failed] }, ['10.0.0.5 is in cooldown']);
     const rows = report.listing().rows.map((row) => row.join(' '));
@@ -115,7 +115,7 @@ describe('A selftest', () => {
     expect(report.content).to.deep.include({ reasons, unfree: ['10.0.0.5 is in cooldown'] });
   });
 
-  it('names the reasons that it cannot read', async () => {
+  it('A selftest names the reasons that it cannot read', async () => {
     const { reasons } = await runAndRemove(plan, () => Promise.resolve([failed]), cleanup(down));
     expect(reasons).to.deep.equal([
       { where: 'Pods', what: 'not readable: it is down' },
@@ -123,7 +123,7 @@ describe('A selftest', () => {
     ]);
   });
 
-  it('leaves its objects on request, with the command that removes them', async () => {
+  it('A selftest leaves its objects on request, with the command that removes them', async () => {
     const { calls, kubernetes } = hangingCluster();
     const { steps } = await runAndRemove(plan, () => Promise.resolve([failed]), cleanup(kubernetes, true));
     expect(calls.filter((call) => call.startsWith('remove'))).to.deep.equal([]);
@@ -155,11 +155,11 @@ describe('The rights that a selftest needs', () => {
     return { reviewed, kubernetes: kubernetesThat({ create }) };
   };
 
-  it('are complete for a person who may do all', async () => {
+  it('The rights that a selftest needs are complete for a person who may do all', async () => {
     expect(await findMissingRights(plan, reviewing(() => true).kubernetes)).to.deep.equal([]);
   });
 
-  it('are named together, also those of a network of its own only when it makes one', async () => {
+  it('The rights that a selftest needs are named together, also those of a network of its own only when it makes one', async () => {
     const own = { ...plan, network: { master: 'eth1', cidr: '10.9.9.0/28', socket: '/run/agent.sock' } };
     const missing = await findMissingRights(own, reviewing((text) => !text.startsWith('create ')).kubernetes);
     expect(missing).to.deep.equal([
@@ -175,7 +175,7 @@ describe('The rights that a selftest needs', () => {
     ]);
   });
 
-  it('fail as a whole when the cluster does not review them', async () => {
+  it('The rights that a selftest needs fail as a whole when the cluster does not review them', async () => {
     const kubernetes = kubernetesThat({ create: () => Promise.reject(new CliError('unreachable', 'it is down')) });
     const error = await findMissingRights(plan, kubernetes).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(CliError);

@@ -26,7 +26,7 @@ async function findLeft(record: MessageInput<AddressRecord> | undefined, of: Tes
 }
 
 describe('The addresses that a selftest leaves', () => {
-  it('are those in cooldown, held by a container, or not released, with the time', async () => {
+  it('The addresses that a selftest leaves are those in cooldown, held by a container, or not released, with the time', async () => {
     const binding = { containerId: 'c'.repeat(64), node: 'n', at: '2026-01-31T07:00:00Z' };
     const namespace = 'ipledger-selftest-1a2b';
     expect(await findLeft({ state: 'cooldown', availableAt: '2026-01-31T08:01:00Z' })).to.deep.equal([
@@ -42,7 +42,7 @@ describe('The addresses that a selftest leaves', () => {
     ]);
   });
 
-  it('are none when they are free, or of another Pod, and in a network of its own', async () => {
+  it('The addresses that a selftest leaves are none when they are free, or of another Pod, and in a network of its own', async () => {
     expect(await findLeft({ state: 'idle' })).to.deep.equal([]);
     const allocation = { attachment: { namespace: 'default', pod: 'web' }, bindings: [] };
     expect(await findLeft({ state: 'bound', allocation })).to.deep.equal([]);
@@ -50,7 +50,7 @@ describe('The addresses that a selftest leaves', () => {
     expect(await findLeft({ state: 'cooldown' }, { ...plan, network })).to.deep.equal([]);
   });
 
-  it('are not known when the allocator does not answer', async () => {
+  it('The addresses that a selftest leaves are not known when the allocator does not answer', async () => {
     expect(await findLeft(undefined)).to.deep.equal(['the addresses of the Pods could not be read: it is down']);
   });
 });

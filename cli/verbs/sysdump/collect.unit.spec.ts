@@ -43,7 +43,7 @@ async function collectFrom({
 }
 
 describe('The parts of a support bundle', () => {
-  it('have the status of each Pod of ipledger, and all Events of its namespace', async () => {
+  it('The parts of a support bundle have the status of each Pod of ipledger, and all Events of its namespace', async () => {
     const message = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.';
     const pending = podOf({ name: 'ipledger-etcd-0', component: 'etcd', phase: 'Pending', unschedulable: message });
     const normal = {
@@ -71,7 +71,7 @@ describe('The parts of a support bundle', () => {
     ]);
   });
 
-  it('have no environment of a container, which can be a secret', async () => {
+  it('The parts of a support bundle have no environment of a container, which can be a secret', async () => {
     const pod = podOf({});
     const env = [{ name: 'KEY', value: 'hunter2' }];
     const spied = { ...pod, spec: { ...pod.spec, containers: [{ name: 'allocator', env, args: ['hunter2'] }] } };
@@ -79,7 +79,7 @@ describe('The parts of a support bundle', () => {
     expect(JSON.stringify(find('kubernetes/own-pods.json'))).to.not.contain('hunter2');
   });
 
-  it('have the logs of etcd, of init containers and of containers that ended before, and not of those that never ran', async () => {
+  it('The parts of a support bundle have the logs of etcd, of init containers and of containers that ended before, and not of those that never ran', async () => {
     const ended = { reason: 'Error', exitCode: 1, message: '', finishedAt: '' };
     const etcd = podOf({
       name: 'ipledger-etcd-0',
@@ -102,7 +102,7 @@ describe('The parts of a support bundle', () => {
     expect(problems.filter((part) => part.startsWith('logs/'))).to.deep.equal([]);
   });
 
-  it('have the logs of at most 20 Pods of a program, those that are not ready first', async () => {
+  it('The parts of a support bundle have the logs of at most 20 Pods of a program, those that are not ready first', async () => {
     const pods = Array.from({ length: 300 }, (_, index) => podOf({ name: `a-${index}`, isReady: index !== 299 }));
     const { logs } = await collectFrom({ pods });
     expect(logs).to.have.length(20);

@@ -16,7 +16,7 @@ const kubeconfig = JSON.stringify({
 });
 
 describe('A support bundle', () => {
-  it('is written with what can be read, and ends with status 2, while the Kubernetes API is down', async () => {
+  it('A support bundle is written with what can be read, and ends with status 2, while the Kubernetes API is down', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sysdump-'));
     await using allocator = await startFakeAllocator({
       getStatus: () => ({ ledger: 'l-1', position: { seq: 0, hash: '' } }),

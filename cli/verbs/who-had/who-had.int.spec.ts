@@ -32,7 +32,7 @@ describe('ipledger who-had', () => {
     );
   });
 
-  it('exits with 4 in a gap, and prints the lingering binding and the Pods before and after', async () => {
+  it('ipledger who-had exits with 4 in a gap, and prints the lingering binding and the Pods before and after', async () => {
     const { status, stdout } = await whoHad('2026-11-17T14:30:30Z', '--utc');
     expect(status).to.equal(4);
     expect(stdout).to.equal(
@@ -47,7 +47,7 @@ describe('ipledger who-had', () => {
     expect((await whoHad('2026-11-17 14:02')).stdout).to.match(/before +no Pod\n +after +default\/web-0 \(uid one\)/);
   });
 
-  it('takes --at as a time of the clock here where ledger time is ahead, and states that', async () => {
+  it('ipledger who-had takes --at as a time of the clock here where ledger time is ahead, and states that', async () => {
     const later = (time: string): string => new Date(Date.parse(time) + 7_200_000).toISOString();
     const events = addressEvents.map((each) => {
       const clock = each.at ?? '';
@@ -65,7 +65,7 @@ describe('ipledger who-had', () => {
     );
   });
 
-  it('rejects a time before the first event', async () => {
+  it('ipledger who-had rejects a time before the first event', async () => {
     expect(await whoHad('2020-01-01')).to.deep.equal({
       status: 1,
       stdout: '',
@@ -82,7 +82,7 @@ describe('ipledger who-had', () => {
     },
   };
 
-  it('exits with 4 for an address that was never used', async () => {
+  it('ipledger who-had exits with 4 for an address that was never used', async () => {
     const result = await runWithFakeAllocator(neverUsed, 'who-had', '172.17.0.99', '--at', '2026-11-17 14:20');
     expect(result).to.deep.equal({
       status: 4,
@@ -97,7 +97,7 @@ describe('ipledger who-had', () => {
     expect((await runWithFakeAllocator(neverUsed, 'who-had', '172.17.0.99', '--at', '2020-01-01')).status).to.equal(1);
   });
 
-  it('escapes control characters, so that each fact is one line', async () => {
+  it('ipledger who-had escapes control characters, so that each fact is one line', async () => {
     const reason = 'line one\nline two\u001B[2J';
     const events = [event(5, { type: 'AddressQuarantined', addressQuarantined: { reason } })];
     const replies = { getStatus, history: () => ({ position, events, subnets: ['macvlan'] }) };
@@ -105,7 +105,7 @@ describe('ipledger who-had', () => {
     expect(stdout).to.match(/^ {2}quarantined {2}line one line two \[2J, from 2026-11-17 14:05:00$/m);
   });
 
-  it('reads the complete history of the address, and prints progress', async () => {
+  it('ipledger who-had reads the complete history of the address, and prints progress', async () => {
     const reserved = event(1, { type: 'AddressReserved', addressReserved: { reservedFor: 'pod/default/web-0' } });
     const churn = (count: number) => Array.from({ length: count }, () => event(41, { addressBound: { alloc: 40 } }));
     const pages: Record<string, MessageInput<HistoryReply>> = {
@@ -133,7 +133,7 @@ describe('ipledger who-had', () => {
     expect(stderr).to.equal('5001 events read, back to 2026-11-17 14:41:00\n');
   });
 
-  it('names the Pod that has the address since before the history, and fails for an instant before that', async () => {
+  it('ipledger who-had names the Pod that has the address since before the history, and fails for an instant before that', async () => {
     const attachment = { namespace: 'default', pod: 'db-0', provider: 'macvlan.default', ordinal: 0 };
     const binding = { containerId: 'c'.repeat(64), interface: 'net1', node: 'node-1', bootId: 'b', at: at(3) };
     const allocation = { seq: 5, attachment, podUid: 'uid-db', node: 'node-1', subnet: 'macvlan', at: at(2) };
@@ -156,7 +156,7 @@ describe('ipledger who-had', () => {
     expect(await runAt('14:01')).to.include({ status: 1, stderr: 'ipledger: the history begins with event 900\n' });
   });
 
-  it('reports that older events are unavailable, and fails if they decide the answer', async () => {
+  it('ipledger who-had reports that older events are unavailable, and fails if they decide the answer', async () => {
     const replies = {
       getStatus,
       getAddress: () => ({ record: { subnet: 'macvlan', address: '172.17.0.100' } }),
@@ -179,7 +179,7 @@ describe('ipledger who-had', () => {
     });
   });
 
-  it('reports a lost period that contains the time', async () => {
+  it('ipledger who-had reports a lost period that contains the time', async () => {
     const restored = {
       seq: 31,
       at: at(36),
@@ -210,7 +210,7 @@ describe('ipledger who-had', () => {
     expect(JSON.parse(stdout)).to.have.deep.property('lostPeriod', { from: at(30), until: at(36) });
   });
 
-  it('uses the canonical spelling of an address, and exact times with -o wide', async () => {
+  it('ipledger who-had uses the canonical spelling of an address, and exact times with -o wide', async () => {
     let requested = '';
     const replies = {
       getStatus,
@@ -233,14 +233,14 @@ describe('ipledger who-had', () => {
     expect(stdout).to.contain('until              2026-11-17 14:30:00.000+00:00, event 30');
   });
 
-  it('reports a current holder', async () => {
+  it('ipledger who-had reports a current holder', async () => {
     const { status, stdout } = await runWithFakeAllocator({ history }, 'who-had', '172.17.0.100');
     expect(status).to.equal(0);
     expect(stdout).to.match(/Pod +default\/web-0 \(uid two\)\n/);
     expect(stdout).to.match(/until +now: still allocated\n$/);
   });
 
-  it('prints JSON and CSV', async () => {
+  it('ipledger who-had prints JSON and CSV', async () => {
     const json = JSON.parse((await whoHad('2026-11-17 14:20', '-o', 'json')).stdout) as {
       at: string;
       subnets: { subnet: string; holder?: { podUid: string; until: string }; after?: { podUid: string } }[];
@@ -256,7 +256,7 @@ describe('ipledger who-had', () => {
     expect(row).to.match(/^macvlan,172\.17\.0\.100,default\/web-0,one,StatefulSet\/web,node-a,/);
   });
 
-  it('searches each subnet with a record of the address, or the named subnet', async () => {
+  it('ipledger who-had searches each subnet with a record of the address, or the named subnet', async () => {
     const requested: string[] = [];
     const replies = {
       history: ({ subnet }: HistoryRequest) => {
@@ -281,7 +281,7 @@ describe('ipledger who-had', () => {
     [['::1', '--at', 'tea time'], '"tea time" is not a time: use RFC 3339'],
     [['::1', '--at', '2999-01-01'], '--at 2999-01-01 is in the future'],
   ] as const)
-    it(`exits with 2 for ${args.join(' ')}`, async () => {
+    it(`ipledger who-had exits with 2 for ${args.join(' ')}`, async () => {
       const { status, stderr } = await runWithFakeAllocator({ history }, 'who-had', ...args);
       expect(status).to.equal(2);
       expect(stderr).to.contain(message);

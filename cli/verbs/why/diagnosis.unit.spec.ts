@@ -21,7 +21,7 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
     diagnosePod({ history: undefined, pod: { ...pod, events } });
   const event = (from: string, message: string) => ({ at: '2026-11-17T14:05:00Z', from, reason: 'Reason', message });
 
-  it('is the newest Event of the pod-watcher that names the cause', () => {
+  it('The diagnosis of a Pod without events in the ledger is the newest Event of the pod-watcher that names the cause', () => {
     const events = [
       event('ipledger-pod-watcher', 'default/other is not served'),
       event(
@@ -39,7 +39,7 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
     ]);
   });
 
-  it('names the things to check if the pod-watcher has sent no Event', () => {
+  it('The diagnosis of a Pod without events in the ledger names the things to check if the pod-watcher has sent no Event', () => {
     expect(diagnose([event('kubelet', 'failed')])).to.deep.equal([
       'the allocator got no request for it yet (uid one): check that pod-watcher is ready, and that ipam.type of default/wan is kube-ovn',
     ]);
@@ -47,7 +47,7 @@ describe('The diagnosis of a Pod without events in the ledger', () => {
 });
 
 describe('The diagnosis of a deleted Pod', () => {
-  it('names the halt of releases in its namespace', () => {
+  it('The diagnosis of a deleted Pod names the halt of releases in its namespace', () => {
     const grant = { seq: 7, at: '', addresses: ['10.0.0.2'], bindings: [], until: '' };
     const history = { uid: 'one', owner: undefined, events: [], refusals: [], allocationPeriods: [grant] };
     const diagnose = (halt?: string): string[] =>
@@ -78,14 +78,14 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
   });
   const recorded = ['it waits for an address of lan.default: Full: 1 in use'];
 
-  it('is the Event of the pod-watcher that is not older than the refusal, as the ledger records each reason once', () => {
+  it('The diagnosis of a Pod whose requests are refused is the Event of the pod-watcher that is not older than the refusal, as the ledger records each reason once', () => {
     const older = event('2026-11-17T14:05:00Z', 'stage=acquireAddress provider=lan.default error=Full: 1 in use; wait');
     const newer = event('2026-11-17T14:06:00Z', 'stage=acquireAddress provider=lan.default error=Full: 0 in use; wait');
     expect(diagnose(older)).to.deep.equal(['it waits for an address of lan.default: Full: 1 in use; wait']);
     expect(diagnose(newer, older)).to.deep.equal(['it waits for an address of lan.default: Full: 0 in use; wait']);
   });
 
-  it('names all networks of a refused request, from the ledger if the Event names none', () => {
+  it('The diagnosis of a Pod whose requests are refused names all networks of a refused request, from the ledger if the Event names none', () => {
     const at = '2026-11-17T14:06:00Z';
     expect(diagnose(event(at, 'stage=acquireAddress provider=lan.default,wan.default error=Full'))).to.deep.equal([
       'it waits for an address of lan.default and wan.default: Full',
@@ -95,7 +95,7 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
     ]);
   });
 
-  it('is the refusal in the ledger without such an Event', () => {
+  it('The diagnosis of a Pod whose requests are refused is the refusal in the ledger without such an Event', () => {
     const message = 'stage=acquireAddress provider=lan.default error=Full: 0 in use';
     expect(diagnose()).to.deep.equal(recorded);
     expect(diagnose(event('2026-11-17T14:04:59Z', message))).to.deep.equal(recorded);
@@ -104,7 +104,7 @@ describe('The diagnosis of a Pod whose requests are refused', () => {
     expect(diagnosePod({ history, pod: undefined })).to.deep.equal(recorded);
   });
 
-  it('is the last Event of the pod-watcher for a Pod that lost its address and has sent no other request', () => {
+  it('The diagnosis of a Pod whose requests are refused is the last Event of the pod-watcher for a Pod that lost its address and has sent no other request', () => {
     const lost = { ...history, refusals: [] };
     const events = [event('2026-11-17T14:04:00Z', 'stage=acquireAddress error=the networks change too often')];
     expect(diagnosePod({ history: lost, pod: { ...pod, events } })).to.deep.equal([
@@ -163,7 +163,7 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     bindings: [{ containerId: bound.containerId, interface: 'net1', node, bootId: 'b', at: bound.from }],
   });
 
-  it('names container, node, time and remedies for a member whose predecessor ran on a node that is lost', () => {
+  it('The diagnosis of an address that an earlier container may use names container, node, time and remedies for a member whose predecessor ran on a node that is lost', () => {
     expect(diagnosePod({ history, pod, allocations: [allocationWith('node-9')] })).to.deep.equal([
       `it has 10.0.0.2 of subnet lan, and cannot start on node node-1: an earlier Pod of this name may still answer on it (container c0ffeec0ffee on node node-9, bound since 2026-11-17T14:00:00Z); ${ends}`,
     ]);
@@ -185,7 +185,7 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     );
   });
 
-  it('states first that the deletion of a Pod waits for a lost node, so that its successor does not start', () => {
+  it('The diagnosis of an address that an earlier container may use states first that the deletion of a Pod waits for a lost node, so that its successor does not start', () => {
     const ending = { ...pod, node: 'node-9', deletedAt: '2026-11-17T14:10:00Z', nodeFailure: 'is NotReady since T' };
     const held = { ...history, allocationPeriods: [{ ...period, bindings: [bound] }] };
     expect(diagnosePod({ history: held, pod: ending })).to.deep.equal([
@@ -198,7 +198,7 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     expect(diagnosePod({ history: held, pod: { ...ending, nodeFailure: undefined } })).to.have.length(1);
   });
 
-  it('names container, node, time and remedies for the address of a deleted Pod', () => {
+  it('The diagnosis of an address that an earlier container may use names container, node, time and remedies for the address of a deleted Pod', () => {
     const release = { seq: 12, actor: 'w', cause: 'RELEASE_CAUSE_POD_DELETED' as const, evidence: '', toUid: '' };
     const released = { ...period, until: '2026-11-17T14:10:00Z', release, bindings: [bound] };
     expect(diagnosePod({ history: { ...history, allocationPeriods: [released] }, pod: null })).to.deep.equal([
@@ -207,7 +207,7 @@ describe('The diagnosis of an address that an earlier container may use', () => 
     ]);
   });
 
-  it('names the newest refusal first', () => {
+  it('The diagnosis of an address that an earlier container may use names the newest refusal first', () => {
     const refusal = { seq: 3, at: '', attachment, reason: 'X', message: 'old' };
     const refusals = [refusal, { ...refusal, seq: 8, message: 'new' }];
     expect(diagnosePod({ history: { ...history, allocationPeriods: [], refusals }, pod: undefined })).to.deep.equal([

@@ -28,7 +28,7 @@ function reportOf(message: string, eventReason = 'AcquireAddressFailed'): string
 }
 
 describe('The report about a Pod', () => {
-  it('has the whole text of a long refusal once: Events and the history have its start', () => {
+  it('The report about a Pod has the whole text of a long refusal once: Events and the history have its start', () => {
     const message = `10.8.0.2 of subnet lan is in use by Pod default/${'first-'.repeat(40)}`;
     const start = `${message.slice(0, 60)}… (as above)`;
     const lines = reportOf(message).split('\n');
@@ -39,11 +39,11 @@ describe('The report about a Pod', () => {
     expect(lines).to.include(`  TIME  request for an address of lan.default rejected: ${start}  (event 3)`);
   });
 
-  it('quotes no control character of an Event, which a tenant can create', () => {
+  it('The report about a Pod quotes no control character of an Event, which a tenant can create', () => {
     expect(reportOf('Full', '\u001b]0;title\u0007')).to.match(/^ {2}TIME {2}Event \]0;title : stage=/m);
   });
 
-  it('repeats a short refusal as it is', () => {
+  it('The report about a Pod repeats a short refusal as it is', () => {
     expect(reportOf('Full: 0 in use')).not.to.contain('(as above)');
   });
 });

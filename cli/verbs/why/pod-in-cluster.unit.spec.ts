@@ -21,7 +21,7 @@ describe('The Pod that why reads from the cluster', () => {
       'web',
     );
 
-  it('lists the Events of the pod-watcher first, newest first, for any number of newer Events of other programs', async () => {
+  it('The Pod that why reads from the cluster lists the Events of the pod-watcher first, newest first, for any number of newer Events of other programs', async () => {
     const others = Array.from({ length: 7 }, (_, minute) => event('kubelet', 10 + minute));
     const events = [event('ipledger-pod-watcher', 1), ...others, event('ipledger-pod-watcher', 2)];
     const found = await read(events, () => undefined);
@@ -32,7 +32,7 @@ describe('The Pod that why reads from the cluster', () => {
     ]);
   });
 
-  it('states that its node is not ready or is deleted, except without the permission to read Nodes', async () => {
+  it('The Pod that why reads from the cluster states that its node is not ready or is deleted, except without the permission to read Nodes', async () => {
     const condition = (status: string) => ({
       status: { conditions: [{ type: 'Ready', status, lastTransitionTime: 'T' }] },
     });
@@ -59,7 +59,7 @@ describe('The halt of releases that `ipledger why` reports', () => {
       'ipam',
     );
 
-  it('names the missing Pods and the namespace of the Lease', async () => {
+  it('The halt of releases that `ipledger why` reports names the missing Pods and the namespace of the Lease', async () => {
     for (const [place, memory] of [
       ['ipam', { haltedNamespaces: { noisy: 30 } }],
       ['kube-system', { vanishedPods: 30 }],
@@ -69,7 +69,7 @@ describe('The halt of releases that `ipledger why` reports', () => {
         .and.to.match(new RegExp(`run: ipledger accept-mass-deletion --namespace ${place} --reason TEXT$`));
   });
 
-  it('is absent for another namespace, and without a Lease that may be read', async () => {
+  it('The halt of releases that `ipledger why` reports is absent for another namespace, and without a Lease that may be read', async () => {
     expect(await readAt('kube-system', { haltedNamespaces: { noisy: 30 } }, 'quiet')).to.equal(undefined);
     expect(await readAt('kube-system', {})).to.equal(undefined);
     expect(await readAt('elsewhere', { vanishedPods: 30 })).to.equal(undefined);

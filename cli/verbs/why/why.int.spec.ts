@@ -30,7 +30,7 @@ describe('ipledger why', () => {
     }
   }
 
-  it('prints the history of each Pod with the name, newest first', async () => {
+  it('ipledger why prints the history of each Pod with the name, newest first', async () => {
     let received: WhyRequest | undefined;
     const replies = {
       why: (request: WhyRequest) => {
@@ -62,7 +62,7 @@ describe('ipledger why', () => {
     );
   });
 
-  it('prints the evidence by which the binding of a lost DEL ended', async () => {
+  it('ipledger why prints the evidence by which the binding of a lost DEL ended', async () => {
     const evidence = 'its network namespace /run/netns/c1 is deleted';
     const cause = 'UNBIND_CAUSE_GARBAGE_COLLECTED';
     const unbound = { attachment, containerId: 'c0ffee'.repeat(4), interface: 'net1', cause, evidence } as const;
@@ -71,7 +71,7 @@ describe('ipledger why', () => {
     expect(stdout).to.contain(`unbound from container c0ffeec0ffee (garbage-collected: ${evidence})  (event 31)`);
   });
 
-  it('reads the cluster of ~/.kube/config, and prints the history if the cluster does not answer', async () => {
+  it('ipledger why reads the cluster of ~/.kube/config, and prints the history if the cluster does not answer', async () => {
     await withKubeconfig('http://127.0.0.1:1', async (HOME) => {
       await using server = await startFakeAllocator(why(addressEvents));
       const added = { IPLEDGER_ENDPOINT: server.endpoint, HOME };
@@ -82,7 +82,7 @@ describe('ipledger why', () => {
     });
   });
 
-  it('prints the Pod and its Events in the cluster while the ledger cannot be read', async () => {
+  it('ipledger why prints the Pod and its Events in the cluster while the ledger cannot be read', async () => {
     const pod = { metadata: { name: 'web-0', namespace: 'default', uid: 'two' }, status: { phase: 'Pending' } };
     const failed = {
       reason: 'FailedCreatePodSandBox',
@@ -109,7 +109,7 @@ describe('ipledger why', () => {
     }
   });
 
-  it('begins with the reason why nothing can be written', async () => {
+  it('ipledger why begins with the reason why nothing can be written', async () => {
     const cannotWrite = { reason: 'etcd-full', message: 'etcd is full. Run: etcdctl alarm disarm', since: at(9) };
     const getStatus = () => ({ position, cannotWrite });
     const { stdout } = await runWithFakeAllocator({ ...why(addressEvents), getStatus }, 'why', 'default/web-0');
@@ -120,7 +120,7 @@ describe('ipledger why', () => {
     expect(second).to.match(/^ {2}it has 172\.17\.0\.100 /);
   });
 
-  it('explains what a Pod with a refusal waits for', async () => {
+  it('ipledger why explains what a Pod with a refusal waits for', async () => {
     const allocationRefused = {
       attachment,
       uid: 'one',
@@ -135,7 +135,7 @@ describe('ipledger why', () => {
     expect(stdout).to.contain('it waits for an address of macvlan.default: subnet macvlan has no free address\n');
   });
 
-  it('escapes control characters, and prints exact times with -o wide', async () => {
+  it('ipledger why escapes control characters, and prints exact times with -o wide', async () => {
     const allocationRefused = { attachment, uid: 'one', reason: 'X', message: '"\u001B[2J" is\nno address' };
     const events = [event(3, { type: 'AllocationRefused', allocationRefused })];
     const { stdout } = await runWithFakeAllocator(why(events), 'why', 'default/web-0', '-o', 'wide', '--utc');
@@ -143,7 +143,7 @@ describe('ipledger why', () => {
     expect(stdout).to.contain('\n  2026-11-17 14:03:00.000Z  request for an address of macvlan.default rejected: ');
   });
 
-  it('takes the node from any attachment of the Pod, and names no node if no event does', async () => {
+  it('ipledger why takes the node from any attachment of the Pod, and names no node if no event does', async () => {
     const allocated = (seq: number, provider: string): MessageInput<Event> =>
       event(seq, {
         type: 'AddressAllocated',
@@ -161,12 +161,12 @@ describe('ipledger why', () => {
     expect(alone).to.contain('it has 10.0.0.9 of subnet macvlan, and no container uses it yet\n');
   });
 
-  it('reports a Pod without an address', async () => {
+  it('ipledger why reports a Pod without an address', async () => {
     const { stdout } = await runWithFakeAllocator(why(addressEvents.slice(1)), 'why', 'default/web-0');
     expect(stdout).to.contain('default/web-0 has no address any more\n');
   });
 
-  it('reports that older events are left out, but includes the grants of current allocations', async () => {
+  it('ipledger why reports that older events are left out, but includes the grants of current allocations', async () => {
     const restarts = Array.from({ length: 1_000 }, (_, index) =>
       event(41 + index, {
         at: at(41),
@@ -202,7 +202,7 @@ describe('ipledger why', () => {
     expect(json).to.include({ more: true });
   });
 
-  it('prints the available events if older ones are sealed', async () => {
+  it('ipledger why prints the available events if older ones are sealed', async () => {
     const replies = {
       why: ({ pageToken }: WhyRequest) => {
         if (pageToken !== '') throw new IpledgerError('POSITION_GONE', 'event 29 is sealed');
@@ -215,7 +215,7 @@ describe('ipledger why', () => {
     expect(stderr).to.contain('older events are left out');
   });
 
-  it('diagnoses the newest Pod, even if a container of an earlier Pod ended later', async () => {
+  it('ipledger why diagnoses the newest Pod, even if a container of an earlier Pod ended later', async () => {
     const [allocated, unbound, ...earlier] = addressEvents as [MessageInput<Event>, ...MessageInput<Event>[]];
     const { stdout } = await runWithFakeAllocator(
       why([{ ...unbound, seq: 41, at: at(41) }, allocated, ...earlier]),
@@ -225,7 +225,7 @@ describe('ipledger why', () => {
     expect(stdout.split('\n')[1]).to.match(/^ {2}it has 172\.17\.0\.100 .* on node node-b\./);
   });
 
-  it('exits with 4 for an unknown Pod', async () => {
+  it('ipledger why exits with 4 for an unknown Pod', async () => {
     const { status, stdout } = await runWithFakeAllocator(why([]), 'why', 'default/none');
     expect(status).to.equal(4);
     expect(stdout).to.equal('default/none\n  no Pod with this name is in the ledger or in the cluster\n');

@@ -36,14 +36,14 @@ describe('readLastCheckpoint', () => {
     expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
   });
 
-  it('returns the last checkpoint of the ledger with a signature of the given key', () => {
+  it('readLastCheckpoint returns the last checkpoint of the ledger with a signature of the given key', () => {
     for (const seq of [5, 9, 7]) keep(seq);
     keep(20, other);
     keep(30, signer, 'another');
     expect(lastCheckpoint()).to.deep.equal({ seq: 7, isSigned: true, faults: [] });
   });
 
-  it('returns a checkpoint that another key signed, or that was changed, as unsigned', () => {
+  it('readLastCheckpoint returns a checkpoint that another key signed, or that was changed, as unsigned', () => {
     keep(20, other);
     keep(30, signer, 'another');
     expect(lastCheckpoint()).to.deep.equal({ seq: 20, isSigned: false, faults: [] });
@@ -56,7 +56,7 @@ describe('readLastCheckpoint', () => {
     expect(lastCheckpoint()).to.deep.equal({ seq: 400, isSigned: true, faults: [] });
   });
 
-  it('continues after an incomplete checkpoint, and reports its line', () => {
+  it('readLastCheckpoint continues after an incomplete checkpoint, and reports its line', () => {
     keep(1);
     appendFileSync(file, signCheckpoint(head(2), signer).slice(0, 90));
     expect(lastCheckpoint()).to.deep.include({ seq: 1, isSigned: true });
@@ -65,7 +65,7 @@ describe('readLastCheckpoint', () => {
       .that.matches(/checkpoints, line 9: this is not a signed note/);
   });
 
-  it('reads a mounted ConfigMap: a folder with a file for each checkpoint, behind symbolic links', () => {
+  it('readLastCheckpoint reads a mounted ConfigMap: a folder with a file for each checkpoint, behind symbolic links', () => {
     mkdirSync(join(file, '..data-1'), { recursive: true });
     expect(lastCheckpoint()).to.deep.equal({ seq: undefined, isSigned: false, faults: [] });
     for (const seq of [...Array.from({ length: 300 }, (_, index) => index + 1), 1_000]) {
@@ -76,7 +76,7 @@ describe('readLastCheckpoint', () => {
     expect(lastCheckpoint()).to.deep.equal({ seq: 1_000, isSigned: true, faults: [] });
   });
 
-  it('reads only the end of each file in a folder, and skips folders and FIFOs in it', () => {
+  it('readLastCheckpoint reads only the end of each file in a folder, and skips folders and FIFOs in it', () => {
     mkdirSync(join(file, '0000000000000009'), { recursive: true });
     execFileSync('mkfifo', [join(file, '0000000000000008')]);
     writeFileSync(join(file, '0000000000000007'), `${' '.repeat(1 << 20)}\n${signCheckpoint(head(7), signer)}`);

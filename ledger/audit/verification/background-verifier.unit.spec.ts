@@ -107,7 +107,7 @@ describe('BackgroundVerifier', () => {
     expect([verifier.verifiedAt, found()]).to.deep.equal([undefined, []]);
   });
 
-  it('marks the ledger as verified up to its head, and not while there is a finding', async () => {
+  it('BackgroundVerifier marks the ledger as verified up to its head, and not while there is a finding', async () => {
     const marks: number[] = [];
     await standBy('ledger verified', { onVerified: async ({ seq }) => void marks.push(seq) });
     await eventually(() => expect(marks.length).to.be.at.least(2));
@@ -148,7 +148,7 @@ describe('BackgroundVerifier', () => {
     expect(logged.join('')).to.not.contain('failed');
   });
 
-  it('reports a key that is edited, until it is restored', async () => {
+  it('BackgroundVerifier reports a key that is edited, until it is restored', async () => {
     await standBy();
     const text = memory.get(claim) ?? '';
     memory.put(claim, text.replace('uid-a', 'uid-x'));
@@ -160,7 +160,7 @@ describe('BackgroundVerifier', () => {
     await eventually(() => expect(found()).to.deep.equal([]));
   });
 
-  it('reports a deleted key, and a key that no replica wrote', async () => {
+  it('BackgroundVerifier reports a deleted key, and a key that no replica wrote', async () => {
     await standBy();
     memory.remove(claim);
     memory.put('/ipledger/v1/note', 'hello');
@@ -190,7 +190,7 @@ describe('BackgroundVerifier', () => {
     await eventually(() => expect(found()[0]).to.match(/holder\.uid is "uid-x"/));
   });
 
-  it('verifies again when a key that was wrong at its start is written, and stops the replica when the ledger is correct', async () => {
+  it('BackgroundVerifier verifies again when a key that was wrong at its start is written, and stops the replica when the ledger is correct', async () => {
     const text = memory.get(claim) ?? '';
     memory.put(claim, text.replace('uid-a', 'uid-x'));
     memory.put('/ipledger/v1/note', 'hello');
@@ -204,7 +204,7 @@ describe('BackgroundVerifier', () => {
     ended = Promise.resolve();
   });
 
-  it('reports an event that breaks a rule, and still follows it', async () => {
+  it('BackgroundVerifier reports an event that breaks a rule, and still follows it', async () => {
     await standBy();
     // Another program writes an event with a correct hash chain that gives b's address to another
     // Pod.

@@ -52,7 +52,7 @@ function held(
 describe('CheckpointVerifier', () => {
   const log = chained(retired('a'), retired('b'), retired('c'));
 
-  it('accepts the checkpoints of the ledger in any order, also repeated checkpoints', () => {
+  it('CheckpointVerifier accepts the checkpoints of the ledger in any order, also repeated checkpoints', () => {
     const seqs = [3, 1, 4, 3];
     expect(
       held(
@@ -68,7 +68,7 @@ describe('CheckpointVerifier', () => {
     ]);
   });
 
-  it('reports the range in which a rewritten ledger begins to differ', () => {
+  it('CheckpointVerifier reports the range in which a rewritten ledger begins to differ', () => {
     const rewritten = chained(retired('a'), retired('x'), retired('c'));
     const findings = held(
       rewritten,
@@ -100,7 +100,7 @@ describe('CheckpointVerifier', () => {
     expect(finding).to.match(/\. The ledger was restored since: it is now in epoch 2$/);
   });
 
-  it('rejects checkpoints that no trusted key signed, and changed checkpoints', () => {
+  it('CheckpointVerifier rejects checkpoints that no trusted key signed, and changed checkpoints', () => {
     expect(held(log, [[headOf(log, 2), newSigner()]])).to.have.length(1);
     const checkpoint = parseCheckpoint(signCheckpoint(headOf(log, 2), signer));
     const altered = {
@@ -123,7 +123,7 @@ describe('CheckpointVerifier', () => {
     });
     const rotated = chained(retired('a'), rotation(signer), retired('b'));
 
-    it('accepts checkpoints of the old key before the rotation, and of the new key after the rotation', () => {
+    it('CheckpointVerifier accepts checkpoints of the old key before the rotation, and of the new key after the rotation', () => {
       const attestations = [
         [headOf(rotated, 2), signer],
         [headOf(rotated, 3), next],
@@ -132,7 +132,7 @@ describe('CheckpointVerifier', () => {
       expect(held(rotated, attestations)).to.deep.equal([]);
     });
 
-    it('rejects later checkpoints of the old key, which may have leaked', () => {
+    it('CheckpointVerifier rejects later checkpoints of the old key, which may have leaked', () => {
       expect(held(rotated, [[headOf(rotated, 4), signer]])).to.have.length(1);
       expect(held(rotated, [[headOf(rotated, 2), next]])).to.have.length(1);
     });

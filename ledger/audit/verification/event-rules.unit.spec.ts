@@ -165,7 +165,7 @@ describe('Verification of the event rules', () => {
       );
     });
 
-    it('rejects an allocation of a reserved address whose cause is not the reservation', () => {
+    it('Verification of the event rules rejects an allocation of a reserved address whose cause is not the reservation', () => {
       const data = { addresses: ['172.17.0.11'], reservedFor: 'vip/a', reason: '', mac: '' };
       const before = stateAfter({ type: 'AddressReserved', subnet: 'lan2', data });
       const event = allocated('x', '172.17.0.11', { subnet: 'lan2', provider: 'lan.default' });
@@ -185,7 +185,7 @@ describe('Verification of the event rules', () => {
         expect(brokenRule(before, sequenced, 4)).to.equal(undefined);
       });
 
-    it('rejects a MAC twice in one Subnet, and an address twice on a network, in any event version', () => {
+    it('Verification of the event rules rejects a MAC twice in one Subnet, and an address twice on a network, in any event version', () => {
       const before = stateAfter(allocated('a', '172.17.0.12', holding));
       const sameMac = { ...allocated('x', '172.17.0.11', holding), seq: 9, at: startTime };
       expect(brokenRule(before, sameMac, 1)).to.match(/^allocates MAC /);
@@ -196,7 +196,7 @@ describe('Verification of the event rules', () => {
     });
   });
 
-  it('rejects a restore into an earlier epoch, and a restore whose last lost event is newer than itself', () => {
+  it('Verification of the event rules rejects a restore into an earlier epoch, and a restore whose last lost event is newer than itself', () => {
     const fault = (epoch: number, seq: number): string | undefined => {
       const data = { epoch, seq, hash: '', lostSeq: 99, reason: '' };
       const { events: lines } = batchOf(head, [{ type: 'LedgerRestored', subnet: '', data }]);

@@ -21,14 +21,14 @@ describe('verifyExport', () => {
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([, text]) => text);
 
-  it('reports no finding for the lines of a correct ledger', async () => {
+  it('verifyExport reports no finding for the lines of a correct ledger', async () => {
     const ledger = await ledgerOf(...story);
     const result = await verifyExport(lines(textsOf(ledger)), { signal: never });
     expect(result).to.deep.equal({ head: await ledger.head(never), comparedKeys: undefined, findings: [] });
   });
 
   for (const version of eventVersions)
-    it(`reports no finding for events of schema version ${version}`, async () => {
+    it(`verifyExport reports no finding for events of schema version ${version}`, async () => {
       const file = join(import.meta.dirname, `../../../test/golden/events-v${version}.ndjson`);
       const result = await verifyExport(lines(readFileSync(file, 'utf8').trimEnd().split('\n')), { signal: never });
       expect(result.findings).to.deep.equal([]);
@@ -43,7 +43,7 @@ describe('verifyExport', () => {
     expect(findings[0]?.key).to.equal(logKey(6));
   });
 
-  it('reports a line that is not an event, and an incomplete last line', async () => {
+  it('verifyExport reports a line that is not an event, and an incomplete last line', async () => {
     const texts = textsOf(await ledgerOf(...story));
     for (const [broken, seq] of [
       [texts.with(4, 'gone'), 5],

@@ -42,7 +42,7 @@ describe('Verification of events that only a newer version of ipledger reads', (
   }
 
   for (const [name, how] of Object.entries({ version: newer, type: unheardOf }))
-    it(`reports no finding, and requires an upgrade, for an unknown ${name}`, async () => {
+    it(`Verification of events that only a newer version of ipledger reads reports no finding, and requires an upgrade, for an unknown ${name}`, async () => {
       await write(how);
       const { code, message } = await failureOf(verifyLedger(ledger, { signal: never }));
       expect(code).to.equal('NOT_IMPLEMENTED');
@@ -57,7 +57,7 @@ describe('Verification of events that only a newer version of ipledger reads', (
     [5, unheardOf],
     [6, newer],
   ] as const)
-    it(`reports an edited event ${seq} as ${how(`"v":${newestVersion},"type":"AddressUnbound"`)}`, async () => {
+    it(`Verification of events that only a newer version of ipledger reads reports an edited event ${seq} as ${how(`"v":${newestVersion},"type":"AddressUnbound"`)}`, async () => {
       edit(seq, how);
       const { findings } = await verifyLedger(ledger, { signal: never });
       expect(findings.map(({ key }) => key)).to.deep.equal([logKey(seq)]);

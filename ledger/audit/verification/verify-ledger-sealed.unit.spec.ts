@@ -24,7 +24,7 @@ describe('Verification of a sealed ledger', () => {
 
   const verify = () => verifyLedger(past.ledger, { signal: never });
 
-  it('reads from the first event to the last, across the segments', async () => {
+  it('Verification of a sealed ledger reads from the first event to the last, across the segments', async () => {
     const { head, findings } = await verify();
     expect(findings).to.deep.equal([]);
     expect(head).to.deep.equal(await past.memory.head(never));
@@ -54,7 +54,7 @@ describe('Verification of a sealed ledger', () => {
     expect(comparedKeys).to.equal(undefined);
   });
 
-  it('reports no finding when the archive is not available, as on an unmounted share', async () => {
+  it('Verification of a sealed ledger reports no finding when the archive is not available, as on an unmounted share', async () => {
     const elsewhere = new FolderArchive(join(past.folder, 'elsewhere'));
     const { code, message } = await failureOf(
       verifyLedger(new ArchivedLedger(past.memory, elsewhere), { signal: never }),
@@ -63,7 +63,7 @@ describe('Verification of a sealed ledger', () => {
     expect(message).to.match(/^the archive: .*\/elsewhere\/.* could not be read: ENOENT/);
   });
 
-  it('reports a wrong sealed event without requesting an archive that it already reads', async () => {
+  it('Verification of a sealed ledger reports a wrong sealed event without requesting an archive that it already reads', async () => {
     const { memory, ledger, archive } = past;
     const data = { address: '172.17.0.99', reason: '' };
     const before = await memory.head(never);
@@ -76,7 +76,7 @@ describe('Verification of a sealed ledger', () => {
     expect(findings.map(({ key }) => key)).to.deep.equal([logKey(forged)]);
   });
 
-  it('reports that all events after the sealed ones are missing', async () => {
+  it('Verification of a sealed ledger reports that all events after the sealed ones are missing', async () => {
     const { memory } = past;
     for (const key of Object.keys(memory.everything())) if (key.startsWith(logPrefix)) memory.remove(key);
     const { head, findings } = await verify();
@@ -98,7 +98,7 @@ describe('Verification of a sealed ledger', () => {
     expect(findings).to.deep.equal([{ key: logKey(1), what: 'event 1 is missing: the next event is 41' }]);
   });
 
-  it('reports no finding when the log is sealed during a verification without archive', async () => {
+  it('Verification of a sealed ledger reports no finding when the log is sealed during a verification without archive', async () => {
     const open = await ledgerWithPast(10);
     let reads = 0;
     async function* keys(...[range, signal, revision]: Parameters<KeyReader['keys']>): AsyncIterable<KeyPage> {

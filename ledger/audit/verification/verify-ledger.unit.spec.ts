@@ -53,7 +53,7 @@ const anyCommand: fc.Arbitrary<Untimed> = fc.oneof(
 );
 
 describe('verifyLedger', () => {
-  it('reports no finding after any commands, if no other program writes', async function () {
+  it('verifyLedger reports no finding after any commands, if no other program writes', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(anyCommand, { maxLength: 40, size: 'max' }), async (commands) => {
@@ -67,7 +67,7 @@ describe('verifyLedger', () => {
     );
   });
 
-  it('reports no finding in an empty ledger, even with the keys of replicas', async () => {
+  it('verifyLedger reports no finding in an empty ledger, even with the keys of replicas', async () => {
     const ledger = new MemoryLedger();
     expect(await verify(ledger)).to.deep.include({ findings: [], comparedKeys: 0 });
     ledger.put('/ipledger/v1/member/a', '{}');
@@ -193,7 +193,7 @@ describe('verifyLedger', () => {
       expect(findings[0]?.what).to.match(what);
     });
 
-  it('returns the expected value of a key, but not of the head, which advances', async () => {
+  it('verifyLedger returns the expected value of a key, but not of the head, which advances', async () => {
     const ledger = await ledgerOf(...story);
     const key = '/ipledger/v1/addr/macvlan/172.17.0.11';
     const text = ledger.get(key) ?? '';
@@ -209,7 +209,7 @@ describe('verifyLedger', () => {
     expect(findings[0]).to.not.have.property('expected');
   });
 
-  it('reports no finding for another layout of the same value', async () => {
+  it('verifyLedger reports no finding for another layout of the same value', async () => {
     const { findings } = await verifyEdited((ledger) => {
       const key = '/ipledger/v1/addr/macvlan/172.17.0.12';
       ledger.put(key, JSON.stringify(JSON.parse(ledger.get(key) ?? ''), null, 2));
@@ -217,7 +217,7 @@ describe('verifyLedger', () => {
     expect(findings).to.deep.equal([]);
   });
 
-  it('reports the first 100 wrong keys, even if very many keys are missing', async () => {
+  it('verifyLedger reports the first 100 wrong keys, even if very many keys are missing', async () => {
     const ledger = await ledgerOf(applySubnet('wide', { cidrBlock: '10.8.0.0/13' }));
     const before = await ledger.head(never);
     let after = before;
@@ -241,7 +241,7 @@ describe('verifyLedger', () => {
     expect(findings[0]?.what).to.equal('it is missing: event 5 was the last to change it');
   });
 
-  it('returns the last correct event of a damaged log, and compares no other keys', async () => {
+  it('verifyLedger returns the last correct event of a damaged log, and compares no other keys', async () => {
     const { head, comparedKeys } = await verifyEdited((ledger) => ledger.remove(logKey(5)));
     expect(head.seq).to.equal(4);
     expect(comparedKeys).to.equal(undefined);

@@ -17,7 +17,7 @@ describe('the proposed form of an address', () => {
     ['::ffff:10.0.0.1', 'address', ': write the IPv4 address, "10.0.0.1"'],
   ];
   for (const [text, takes, proposal] of cases)
-    it(`corrects ${JSON.stringify(text)} for a field that takes ${takes}`, () =>
+    it(`The proposed form of an address corrects ${JSON.stringify(text)} for a field that takes ${takes}`, () =>
       expect(proposeForm(text, takes)).to.equal(proposal));
 
   it('proposeForm returns nothing for a text that resembles no address', () => {

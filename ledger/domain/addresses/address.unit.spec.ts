@@ -46,7 +46,7 @@ describe('An address', () => {
     ['FD00:0:0::0001', 'fd00::1'],
     ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
   ] as const)
-    it(`written ${written} has the canonical text ${canonical}`, () => {
+    it(`An address written ${written} has the canonical text ${canonical}`, () => {
       expect(canonicalAddress(written)).to.equal(canonical);
     });
 
@@ -81,7 +81,7 @@ describe('parseCidr', () => {
 });
 
 describe('canonicalMac', () => {
-  it('returns lower case with colons for any accepted spelling', () => {
+  it('canonicalMac returns lower case with colons for any accepted spelling', () => {
     expect(canonicalMac('00:00:00:53:6B:BB')).to.equal('00:00:00:53:6b:bb');
     expect(canonicalMac('02-00-00-53-6B-BB')).to.equal('02:00:00:53:6b:bb');
     expect(canonicalMac('0200.0053.6BBB')).to.equal('02:00:00:53:6b:bb');

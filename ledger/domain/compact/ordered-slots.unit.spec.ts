@@ -48,7 +48,7 @@ describe('OrderedSlots', () => {
     { weight: 2, arbitrary: fc.record({ slot: fc.nat(900), numbers: fc.constant(undefined) }) },
   );
 
-  it('yields each number of each slot once, in order, after random changes', () => {
+  it('OrderedSlots yields each number of each slot once, in order, after random changes', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a', 'b'), anyChange), { maxLength: 4_000, size: 'max' }),
@@ -73,7 +73,7 @@ describe('OrderedSlots', () => {
     );
   });
 
-  it('reads only one bucket of 100,000 slots for a page', () => {
+  it('OrderedSlots reads only one bucket of 100,000 slots for a page', () => {
     const model = new Model();
     for (let slot = 0; slot < 100_000; slot++) model.set('a', slot, [slot]);
     model.reads = 0;
@@ -83,7 +83,7 @@ describe('OrderedSlots', () => {
     expect(model.reads).to.be.at.most(256);
   });
 
-  it('reads few slots while 100,000 slots are added in random order and nearly all are removed again', () => {
+  it('OrderedSlots reads few slots while 100,000 slots are added in random order and nearly all are removed again', () => {
     const model = new Model();
     const count = 100_000;
     for (let index = 0; index < count; index++) model.set('a', index, [(index * 7_919) % count]);

@@ -6,7 +6,7 @@ import { SlotIndex } from './slot-index.ts';
 const anyHash = fc.oneof(fc.constantFrom(0, 15, -1, -2, 2 ** 31 - 1), fc.integer({ min: -40, max: 40 }));
 
 describe('SlotIndex', () => {
-  it('finds every slot of a hash after random additions and removals', () => {
+  it('SlotIndex finds every slot of a hash after random additions and removals', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyHash, fc.nat(9), fc.boolean()), { maxLength: 200, size: 'max' }), (steps) => {
         const index = new SlotIndex();
@@ -26,7 +26,7 @@ describe('SlotIndex', () => {
     );
   });
 
-  it('compares no slot of another text, when one text has many slots', () => {
+  it('SlotIndex compares no slot of another text, when one text has many slots', () => {
     const index = new SlotIndex();
     for (let slot = 0; slot < 10_000; slot++) index.add(7, slot);
     for (let slot = 10_000; slot < 10_100; slot++) index.add(slot, slot);

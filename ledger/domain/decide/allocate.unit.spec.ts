@@ -18,7 +18,7 @@ const small = { provider: 'small.default', subnets: ['small'] };
 const inSmall = (pod: string, address: string) => allocated(pod, address, { subnet: 'small' });
 
 describe('Allocate of any address', () => {
-  it('allocates the lowest free address that is not excluded', () => {
+  it('Allocate of any address allocates the lowest free address that is not excluded', () => {
     given([subnetConfigured()])
       .when(allocate('samplepod'))
       .then([allocated('samplepod', '172.17.0.11')]);
@@ -30,13 +30,13 @@ describe('Allocate of any address', () => {
       .then([allocated('two', '172.17.0.12')]);
   });
 
-  it('skips an address that another Pod requested by name', () => {
+  it('Allocate of any address skips an address that another Pod requested by name', () => {
     given([subnetConfigured(), allocated('static', '172.17.0.11', { cause: 'static' })])
       .when(allocate('any'))
       .then([allocated('any', '172.17.0.12')]);
   });
 
-  it('repeats the result for the same Pod without an event, also if the request has changed', () => {
+  it('Allocate of any address repeats the result for the same Pod without an event, also if the request has changed', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11')])
       .when(allocate('one', { candidates: [['172.17.0.99']] }))
       .thenNothingHappens();
@@ -49,7 +49,7 @@ describe('Allocate of any address', () => {
       .then([inSmall('two', '10.0.0.3')]);
   });
 
-  it('allocates the address that was released first when no fresh one is left', () => {
+  it('Allocate of any address allocates the address that was released first when no fresh one is left', () => {
     const [one, two, three] = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
     given([smallSubnet(), one, two, three, released(two, 3), released(one, 2)])
       .whenAfter(60_000, allocate('four', small))
@@ -113,7 +113,7 @@ describe('Allocate of any address', () => {
       );
   });
 
-  it('uses the next Subnet when the first is full', () => {
+  it('Allocate of any address uses the next Subnet when the first is full', () => {
     const full = [inSmall('one', '10.0.0.2'), inSmall('two', '10.0.0.3'), inSmall('three', '10.0.0.4')];
     given([smallSubnet(), subnetConfigured(), ...full])
       .when(allocate('four', { subnets: ['small', 'macvlan'] }))
@@ -130,7 +130,7 @@ describe('Allocate of any address', () => {
       .thenRefused('DEADLINE_PASSED', 'arrived after its deadline');
   });
 
-  it('allocates both families of a dual-stack Subnet together', () => {
+  it('Allocate of any address allocates both families of a dual-stack Subnet together', () => {
     const dual = subnetConfigured('dual', {
       cidrBlock: '10.1.0.0/24,fd00:1::/64',
       gateway: '10.1.0.1,fd00:1::1',
@@ -149,7 +149,7 @@ describe('Allocate of any address', () => {
 });
 
 describe('Allocate of several attachments', () => {
-  it('allocates a different address to each attachment of one network', () => {
+  it('Allocate of several attachments allocates a different address to each attachment of one network', () => {
     given([subnetConfigured()])
       .when(allocateAll('one', [{ ordinal: 0 }, { ordinal: 1 }]))
       .then([allocated('one', '172.17.0.11'), allocated('one', '172.17.0.12', { ordinal: 1 })]);
@@ -169,13 +169,13 @@ describe('Allocate of several attachments', () => {
       .thenRefused('MAC_IN_USE', /^attachment macvlan\.default\/1: AddressConflict: MAC 02:00:00:00:00:01 is in use/);
   });
 
-  it('allocates only to attachments without an allocation', () => {
+  it('Allocate of several attachments allocates only to attachments without an allocation', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.11')])
       .when(allocateAll('one', [{ ordinal: 0 }, { ordinal: 1 }]))
       .then([allocated('one', '172.17.0.12', { ordinal: 1 })]);
   });
 
-  it('is refused when a Pod requests one address twice', () => {
+  it('Allocate of several attachments is refused when a Pod requests one address twice', () => {
     const same = { candidates: [['172.17.0.100']] };
     given([subnetConfigured()])
       .when(allocateAll('one', [same, { ...same, ordinal: 1 }]))
@@ -186,26 +186,26 @@ describe('Allocate of several attachments', () => {
 describe('Allocate of one address', () => {
   const requesting = (address: string) => allocate('static', { candidates: [[address]] });
 
-  it('allocates the address', () => {
+  it('Allocate of one address allocates the address', () => {
     given([subnetConfigured()])
       .when(requesting('172.17.0.100'))
       .then([allocated('static', '172.17.0.100', { cause: 'static' })]);
   });
 
-  it('allocates an excluded address, because excludes apply to dynamic allocation only', () => {
+  it('Allocate of one address allocates an excluded address, because excludes apply to dynamic allocation only', () => {
     given([subnetConfigured()])
       .when(requesting('172.17.0.5'))
       .then([allocated('static', '172.17.0.5', { cause: 'static' })]);
   });
 
-  it('allocates an address that was released a moment ago', () => {
+  it('Allocate of one address allocates an address that was released a moment ago', () => {
     const one = allocated('one', '172.17.0.100');
     given([subnetConfigured(), one, released(one, 2)])
       .when(requesting('172.17.0.100'))
       .then([allocated('static', '172.17.0.100', { cause: 'static' })]);
   });
 
-  it('is refused for an address of another Pod, with that Pod', () => {
+  it('Allocate of one address is refused for an address of another Pod, with that Pod', () => {
     given([subnetConfigured(), allocated('one', '172.17.0.100')])
       .when(requesting('172.17.0.100'))
       .thenRefused('ADDRESS_IN_USE', /^AddressConflict: 172\.17\.0\.100 .* in use by Pod default\/one \(uid uid-one/);
@@ -279,19 +279,19 @@ describe('Allocate while a container may still answer', () => {
       .thenRefused('SUBNET_FULL', '1 released but not yet available');
   });
 
-  it('refuses a request for a released address with a binding, and names the container', () => {
+  it('Allocate while a container may still answer refuses a request for a released address with a binding, and names the container', () => {
     given(lost)
       .whenAfter(120_000, allocate('four', { ...small, candidates: [['10.0.0.2']] }))
       .thenRefused('ADDRESS_IN_USE', 'container container-1 on node node-1 may still answer on it');
   });
 
-  it('allocates a released address with a binding after the binding timeout', () => {
+  it('Allocate while a container may still answer allocates a released address with a binding after the binding timeout', () => {
     given(lost)
       .whenAfter(3_600_000, allocate('four', small))
       .then([inSmall('four', '10.0.0.2')]);
   });
 
-  it('never allocates a released address without its CNI DEL in a Subnet without a binding timeout, and names what frees it', () => {
+  it('Allocate while a container may still answer never allocates a released address without its CNI DEL in a Subnet without a binding timeout, and names what frees it', () => {
     const plain = { cidrBlock: '10.0.0.0/29', gateway: '', excludeIps: [], provider: '', protocol: '' };
     const { bindingTimeoutMs } = formatSubnet(plain);
     const patient = [smallSubnet({ bindingTimeoutMs }), ...lost.slice(1)];
@@ -310,7 +310,7 @@ describe('Allocate while a container may still answer', () => {
       .then([inSmall('four', '10.0.0.2')]);
   });
 
-  it('allocates a released address after the CNI DEL and the cooldown', () => {
+  it('Allocate while a container may still answer allocates a released address after the CNI DEL and the cooldown', () => {
     const down = [...lost, unbound(one)];
     given(down).whenAfter(59_999, allocate('four', small)).thenRefused('SUBNET_FULL', 'not yet available');
     given(down)
@@ -342,7 +342,7 @@ describe('Allocate in a Subnet with a fenced address', () => {
 describe('Allocate for a new Pod of the same name', () => {
   const recreated = { uid: 'uid-new' };
 
-  it('transfers the allocation of the earlier Pod, without the interface of its container', () => {
+  it('Allocate for a new Pod of the same name transfers the allocation of the earlier Pod, without the interface of its container', () => {
     const one = allocated('one', '172.17.0.11', { interface: 'net1' });
     const data = { ...one.data, interface: '', uid: 'uid-new', alloc: 2, fromUid: 'uid-one', ended: true } as const;
     given([subnetConfigured(), one])

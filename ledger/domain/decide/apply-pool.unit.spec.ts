@@ -54,7 +54,7 @@ describe('ApplyPool', () => {
     expect(given(events).when(apply('q', ['172.17.0.21'])).events).to.have.length(1);
   });
 
-  it('accepts the same addresses in another Subnet, and those that the pool has already', () => {
+  it('ApplyPool accepts the same addresses in another Subnet, and those that the pool has already', () => {
     const other = subnetConfigured('other', { provider: 'other.default' });
     const events = [subnetConfigured(), other, poolConfigured('p', ['172.17.0.20'])];
     expect(given(events).when(apply('q', ['172.17.0.20'], 'other')).events).to.have.length(1);
@@ -120,7 +120,7 @@ describe('RetirePool', () => {
 });
 
 describe('A pool', () => {
-  it('allocates its addresses only to requests that name it', () => {
+  it('A pool allocates its addresses only to requests that name it', () => {
     const events = [smallSubnet(), smallPool('10.0.0.2..10.0.0.3')];
     expect(addressOf(events, allocate('a', inSmall))).to.equal('10.0.0.4');
     given([...events, allocated('a', '10.0.0.4', { subnet: 'small' })])
@@ -131,7 +131,7 @@ describe('A pool', () => {
       );
   });
 
-  it('allocates its lowest address to a request that names it, with cause pool', () => {
+  it('A pool allocates its lowest address to a request that names it, with cause pool', () => {
     const [event] = given([smallSubnet(), smallPool('10.0.0.3..10.0.0.4')]).when(allocate('a', inBlue)).events;
     expect(event?.data).to.deep.include({ cause: 'pool' });
     expect(addressOf([smallSubnet(), smallPool('10.0.0.3..10.0.0.4')], allocate('a', inBlue))).to.equal('10.0.0.3');
@@ -146,7 +146,7 @@ describe('A pool', () => {
       );
   });
 
-  it('allocates an address that is requested by name without the pool', () => {
+  it('A pool allocates an address that is requested by name without the pool', () => {
     const request = allocate('a', { ...inSmall, candidates: [['10.0.0.3']] });
     expect(addressOf([smallSubnet(), smallPool('10.0.0.3')], request)).to.equal('10.0.0.3');
   });
@@ -174,7 +174,7 @@ describe('A pool', () => {
       .thenRefused('SUBNET_FULL', 'it has no usable address in this subnet');
   });
 
-  it('includes addresses that Pods hold, and the Pods keep them', () => {
+  it('A pool includes addresses that Pods hold, and the Pods keep them', () => {
     const events = [smallSubnet(), allocated('a', '10.0.0.2', { subnet: 'small' }), smallPool('10.0.0.2..10.0.0.3')];
     const state = foldEvents(events);
     const [usage] = usageOfPool(state, state.pools.get('blue') as NonNullable<ReturnType<typeof state.pools.get>>);
@@ -250,7 +250,7 @@ describe('A pool', () => {
     });
   });
 
-  it('changes neither cooldowns nor the order of reuse', () => {
+  it('A pool changes neither cooldowns nor the order of reuse', () => {
     const [one, two] = [
       allocated('one', '10.0.0.3', { subnet: 'small' }),
       allocated('two', '10.0.0.2', { subnet: 'small' }),
@@ -280,7 +280,7 @@ describe('A pool', () => {
     expect(moves.map(({ type }) => type)).to.deep.equal(['AddressReleased', 'AddressAllocated']);
   });
 
-  it('reports how many of its addresses are reserved or quarantined', () => {
+  it('A pool reports how many of its addresses are reserved or quarantined', () => {
     given([
       smallSubnet(),
       smallPool('10.0.0.3..10.0.0.4'),

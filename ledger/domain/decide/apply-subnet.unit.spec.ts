@@ -43,7 +43,7 @@ describe('ApplySubnet', () => {
       );
   });
 
-  it('accepts the same CIDR on another network', () => {
+  it('ApplySubnet accepts the same CIDR on another network', () => {
     const { events } = given([subnetConfigured()]).when(apply({ provider: 'other.default' }, 'other'));
     expect(events).to.have.length(1);
   });
@@ -68,7 +68,7 @@ describe('ApplySubnet', () => {
     expect(events).to.deep.equal([subnetConfigured('macvlan', { excludeIps: ['172.17.0.0..172.17.0.20'] })]);
   });
 
-  it('lets Pods keep an address that becomes excluded, and allocates it after its release only by name', () => {
+  it('ApplySubnet lets Pods keep an address that becomes excluded, and allocates it after its release only by name', () => {
     const two = allocated('two', '10.0.0.2', { subnet: 'small' });
     const excluding = smallSubnet({ excludeIps: ['10.0.0.1..10.0.0.2', '10.0.0.5..10.0.0.6'] });
     const inSmall = { provider: 'small.default', subnets: ['small'] };
@@ -88,7 +88,7 @@ describe('ApplySubnet', () => {
     expect(named).to.have.length(1);
   });
 
-  it('accepts a wider CIDR, and a narrower CIDR that contains all addresses of Pods', () => {
+  it('ApplySubnet accepts a wider CIDR, and a narrower CIDR that contains all addresses of Pods', () => {
     for (const cidrBlock of ['172.16.0.0/12', '172.17.0.0/24'])
       expect(given([subnetConfigured(), one]).when(apply({ cidrBlock })).events).to.have.length(1);
   });
@@ -134,7 +134,7 @@ describe('ApplySubnet', () => {
 });
 
 describe('RetireSubnet', () => {
-  it('retires a Subnet in which no Pod holds an address', () => {
+  it('RetireSubnet retires a Subnet in which no Pod holds an address', () => {
     given([subnetConfigured(), one, released(one, 2)])
       .when(retire)
       .then([{ type: 'SubnetRetired', subnet: 'macvlan', data: {} }]);

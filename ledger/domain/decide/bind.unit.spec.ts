@@ -37,20 +37,20 @@ describe('Bind', () => {
       .then([bound(one, 2)]);
   });
 
-  it('records nothing for a container that is already bound', () => {
+  it('Bind records nothing for a container that is already bound', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind())
       .thenNothingHappens();
   });
 
-  it('records the same container again after its allocation was transferred', () => {
+  it('Bind records the same container again after its allocation was transferred', () => {
     const again = transferred(one, 2, 'uid-again');
     given([subnetConfigured(), one, bound(one, 2), again])
       .when(bind({ uid: 'uid-again' }))
       .then([bound(again, 4)]);
   });
 
-  it('records the same container again after a reboot of its node', () => {
+  it('Bind records the same container again after a reboot of its node', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind({ bootId: 'boot-2' }))
       .then([bound(one, 2, { bootId: 'boot-2' })]);
@@ -62,34 +62,34 @@ describe('Bind', () => {
       .thenRefused('NOT_ALLOCATED', 'Pod default/one (uid uid-new) has no allocation for provider macvlan.default');
   });
 
-  it('adds a second binding for a second sandbox while the first exists', () => {
+  it('Bind adds a second binding for a second sandbox while the first exists', () => {
     given([subnetConfigured(), one, bound(one, 2)])
       .when(bind({ containerId: 'container-2' }))
       .then([bound(one, 2, { containerId: 'container-2' })]);
   });
 
-  it('assigns unnamed attachments of one network in the order of their ADDs', () => {
+  it('Bind assigns unnamed attachments of one network in the order of their ADDs', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second, bound(one, 2)])
       .when(bind({ interface: 'net2' }))
       .then([bound(second, 3, { interface: 'net2' })]);
   });
 
-  it('finds a named attachment by its name, in any order', () => {
+  it('Bind finds a named attachment by its name, in any order', () => {
     const named = allocated('one', '172.17.0.12', { ordinal: 1, interface: 'data0' });
     given([subnetConfigured(), one, named])
       .when(bind({ interface: 'data0' }))
       .then([bound(named, 3, { interface: 'data0' })]);
   });
 
-  it('finds the attachment of a new sandbox by the name from the first ADD', () => {
+  it('Bind finds the attachment of a new sandbox by the name from the first ADD', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second, bound(one, 2), bound(second, 3, { interface: 'net2' })])
       .when(bind({ containerId: 'container-2', interface: 'net2' }))
       .then([bound(second, 3, { containerId: 'container-2', interface: 'net2' })]);
   });
 
-  it('finds the attachment of a new sandbox whose list of networks has changed, once no container is bound to it', () => {
+  it('Bind finds the attachment of a new sandbox whose list of networks has changed, once no container is bound to it', () => {
     const elsewhere = bind({ containerId: 'container-2', interface: 'net2' });
     const history = [subnetConfigured(), one, bound(one, 2)];
     given(history).when(elsewhere).thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
@@ -98,20 +98,20 @@ describe('Bind', () => {
       .then([bound(one, 2, { containerId: 'container-2', interface: 'net2' })]);
   });
 
-  it('gives no attachment that the Pod names to another interface', () => {
+  it('Bind gives no attachment that the Pod names to another interface', () => {
     const named = allocated('one', '172.17.0.12', { interface: 'data0' });
     given([subnetConfigured(), named])
       .when(bind({ interface: 'net2' }))
       .thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
   });
 
-  it('gives an interface that the Pod names no attachment that an earlier sandbox had by its place', () => {
+  it('Bind gives an interface that the Pod names no attachment that an earlier sandbox had by its place', () => {
     given([subnetConfigured(), one, bound(one, 2), unbound(one)])
       .when(bind({ containerId: 'container-2', interface: 'data0' }))
       .thenRefused('NOT_ALLOCATED', 'has no allocation for provider macvlan.default');
   });
 
-  it('takes an attachment without a name before one that an earlier sandbox named', () => {
+  it('Bind takes an attachment without a name before one that an earlier sandbox named', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second, bound(one, 2), unbound(one)])
       .when(bind({ containerId: 'container-2', interface: 'net2' }))
@@ -136,20 +136,20 @@ describe('Bind on another node', () => {
       );
   });
 
-  it('succeeds after the CNI DEL of the container on the other node', () => {
+  it('Bind on another node succeeds after the CNI DEL of the container on the other node', () => {
     given([...history, unbound(one)])
       .when(elsewhere())
       .then(accepted);
   });
 
-  it('succeeds after the other node was rebooted, deleted or taken out of service', () => {
+  it('Bind on another node succeeds after the other node was rebooted, deleted or taken out of service', () => {
     for (const cause of ['node-rebooted', 'node-deleted', 'node-out-of-service'] as const)
       given([...history, unbound(one, 'container-1', { cause })])
         .when(elsewhere())
         .then(accepted);
   });
 
-  it('succeeds after the binding timeout of the Subnet, counted from the transfer', () => {
+  it('Bind on another node succeeds after the binding timeout of the Subnet, counted from the transfer', () => {
     given(history)
       .whenAfter(hourMs - 1, elsewhere())
       .thenRefused('ADDRESS_ANSWERING', 'may still answer');
@@ -171,13 +171,13 @@ describe('Bind on another node', () => {
       .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
   });
 
-  it('succeeds on the same node, where a sandbox is created again', () => {
+  it('Bind on another node succeeds on the same node, where a sandbox is created again', () => {
     given(history)
       .when(elsewhere({ node: 'node-1', bootId: 'boot-1' }))
       .then([bound(again, 4, { containerId: 'container-2' })]);
   });
 
-  it('succeeds for another Pod that got the address after the binding timeout of the first Pod', () => {
+  it('Bind on another node succeeds for another Pod that got the address after the binding timeout of the first Pod', () => {
     const two = allocated('two', '172.17.0.11');
     given([subnetConfigured(), one, bound(one, 2), released(one, 2), two])
       .when(elsewhere({ pod: 'two', uid: 'uid-two' }))
@@ -195,7 +195,7 @@ describe('Bind on another node', () => {
       .thenRefused('ADDRESS_ANSWERING', 'container container-1 (net1) on node node-1');
   });
 
-  it('records nothing for a container that is already bound on its node', () => {
+  it('Bind on another node records nothing for a container that is already bound on its node', () => {
     given([...history, ...accepted])
       .when(elsewhere())
       .thenNothingHappens();
@@ -235,7 +235,7 @@ describe('Unbind', () => {
       .then([unbound(one, 'container-1', { cause: 'node-deleted' })]);
   });
 
-  it('records the evidence that the container does not exist', () => {
+  it('Unbind records the evidence that the container does not exist', () => {
     const evidence = 'its network namespace /run/netns/cni-1 is deleted';
     given([subnetConfigured(), one, bound(one, 2)])
       .when(unbind('container-1', 'garbage-collected', { evidence }))
@@ -299,7 +299,7 @@ describe('A caller for one node only', () => {
       .thenRefused('PERMISSION_DENIED', 'Pod default/one does not run on node node-2');
   });
 
-  it('binds a virtual machine on the node that it migrates to, while it is bound on the other node', () => {
+  it('A caller for one node only binds a virtual machine on the node that it migrates to, while it is bound on the other node', () => {
     const owner = { kind: 'VirtualMachineInstance', name: 'one', uid: 'uid-one' };
     const machine = { ...one, data: { ...one.data, owner } };
     const second = { containerId: 'container-2', node: 'node-2' };

@@ -37,7 +37,7 @@ function nextFor(events: readonly Event[]): string {
 }
 
 describe('DropClaims', () => {
-  it('drops a claim that is idle for longer than the cooldown and the binding timeout', () => {
+  it('DropClaims drops a claim that is idle for longer than the cooldown and the binding timeout', () => {
     given(used)
       .whenAfter(hour + 1, drop('172.17.0.11'))
       .then([dropped(['172.17.0.11'])]);
@@ -51,7 +51,7 @@ describe('DropClaims', () => {
       .thenNothingHappens();
   });
 
-  it('drops an idle claim of a Subnet without a binding timeout, and never a claim that a container holds', () => {
+  it('DropClaims drops an idle claim of a Subnet without a binding timeout, and never a claim that a container holds', () => {
     const patient = subnetConfigured('macvlan', { bindingTimeoutMs: noBindingTimeoutMs });
     given([patient, ...used.slice(1)])
       .whenAfter(hour + 1, drop('172.17.0.11'))
@@ -75,7 +75,7 @@ describe('DropClaims', () => {
         .thenNothingHappens();
   });
 
-  it('drops claims of a retired Subnet after the default times', () => {
+  it('DropClaims drops claims of a retired Subnet after the default times', () => {
     const retired: Event = { type: 'SubnetRetired', subnet: 'macvlan', data: {} };
     const history = [...used, retired];
     given(history)
@@ -119,7 +119,7 @@ describe('DropClaims', () => {
     expect(nextFor([...used, dropped(['172.17.0.11'])])).to.equal('172.17.0.11');
   });
 
-  it('leads to the same state as if the address was never used, for any claim', () => {
+  it('DropClaims leads to the same state as if the address was never used, for any claim', () => {
     const held = allocated('a', '172.17.0.11');
     const state = foldEvents([subnetConfigured(), held, bound(held, 2), released(held, 2), dropped(['172.17.0.11'])]);
     const { dropped: chain, ended, ...rest } = describeState(state) as { dropped: unknown; ended: unknown[] };

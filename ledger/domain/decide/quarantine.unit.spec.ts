@@ -66,7 +66,7 @@ describe('Quarantine', () => {
     expect(addressesOf(next)).to.deep.equal(['10.0.0.3']);
   });
 
-  it('prevents the transfer of the address to a new Pod of the same name', () => {
+  it('Quarantine prevents the transfer of the address to a new Pod of the same name', () => {
     const a = allocated('a', '10.0.0.2', { ...small, uid: 'before' });
     const { events } = given([smallSubnet(), a, quarantined('10.0.0.2', 'small')]).when(allocate('a', inSmall));
     expect(addressesOf(events)).to.deep.equal(['10.0.0.3']);

@@ -73,7 +73,7 @@ describe('Release', () => {
       .thenNothingHappens();
   });
 
-  it('skips fenced addresses, and is refused if all are fenced', () => {
+  it('Release skips fenced addresses, and is refused if all are fenced', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     const state = foldEvents([subnetConfigured(), one, second]);
     state.fenced.add('macvlan/172.17.0.11');

@@ -220,7 +220,7 @@ describe('A container probes its addresses', () => {
     return allocation !== undefined && isProbed(state, allocation);
   };
 
-  it('if the Subnet requests it and no other container is bound', () => {
+  it('A container probes its addresses if the Subnet requests it and no other container is bound', () => {
     expect(isProbedAfter(aboutToUse())).to.equal(true);
     expect(isProbedAfter(aboutToUse(smallSubnet()))).to.equal(false);
     expect(isProbedAfter([...aboutToUse(), bound(holds, 2, { containerId: 'container-0' })])).to.equal(false);

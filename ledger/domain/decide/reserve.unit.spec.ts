@@ -86,7 +86,7 @@ describe('Reserve', () => {
         .then([reserved(vip, [address], small)]);
   });
 
-  it('records nothing for an existing reservation, and adds a missing family', () => {
+  it('Reserve records nothing for an existing reservation, and adds a missing family', () => {
     const events = [smallSubnet(), reserved(vip, ['10.0.0.3'], small)];
     given(events).when(reserve()).thenNothingHappens();
     given(events)
@@ -97,7 +97,7 @@ describe('Reserve', () => {
       .then([reserved(vip, ['fd00::2'], { subnet: 'dual' })]);
   });
 
-  it('is refused for an address that is reserved for another owner, held by another Pod, or quarantined', () => {
+  it('Reserve is refused for an address that is reserved for another owner, held by another Pod, or quarantined', () => {
     given([smallSubnet(), reserved('vip/db', ['10.0.0.3'], small)])
       .when(reserve({ addresses: ['10.0.0.3'] }))
       .thenRefused('ADDRESS_RESERVED', 'AddressConflict: 10.0.0.3 of subnet small is reserved for vip/db since');
@@ -208,7 +208,7 @@ describe('A reserved address', () => {
     expect(grantOf([...kept, b], allocate('b', inSmall))).to.deep.include({ addresses: ['10.0.0.3'] });
   });
 
-  it('prevents the allocation of its MAC to other Pods', () => {
+  it('A reserved address prevents the allocation of its MAC to other Pods', () => {
     given(kept)
       .when(allocate('b', { ...inSmall, mac: '02:00:00:00:00:01' }))
       .thenRefused('MAC_RESERVED', 'AddressConflict: MAC 02:00:00:00:00:01 is reserved for vip/web in subnet small');
@@ -217,7 +217,7 @@ describe('A reserved address', () => {
       .thenRefused('MAC_RESERVED', 'is reserved for vip/web');
   });
 
-  it('prevents its Subnet from being retired, and from a change that leaves the address out or makes it the gateway', () => {
+  it('A reserved address prevents its Subnet from being retired, and from a change that leaves the address out or makes it the gateway', () => {
     given(kept)
       .when({ type: 'RetireSubnet', name: 'small' })
       .thenRefused('SUBNET_IN_USE', '1 of its addresses are reserved, the first for vip/web');

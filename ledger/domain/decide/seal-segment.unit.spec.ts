@@ -17,7 +17,7 @@ const sealed = (from: number, to: number): Event => ({
 });
 
 describe('SealSegment', () => {
-  it('accepts a segment that begins with the first event, or after the last sealed event', () => {
+  it('SealSegment accepts a segment that begins with the first event, or after the last sealed event', () => {
     given([])
       .when({ type: 'SealSegment', segment: segment(1, 10) })
       .then([sealed(1, 10)]);

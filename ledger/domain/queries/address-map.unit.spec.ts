@@ -12,7 +12,7 @@ const anyAddress = fc.oneof(
 );
 
 describe('inNumericOrder', () => {
-  it('returns each address once, IPv4 first, in the order of the values', () => {
+  it('inNumericOrder returns each address once, IPv4 first, in the order of the values', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyAddress, { maxLength: 2_500, size: 'max' }), (addresses) => {
         const found = [...inNumericOrder(addresses)].filter((address) => address !== undefined);
@@ -47,7 +47,7 @@ describe('addressMap', () => {
     ...grants.slice(0, 400).map((each, index) => released(each, index + 2)),
   ]);
 
-  it('returns the addresses that are not free: held and allocated ones', () => {
+  it('addressMap returns the addresses that are not free: held and allocated ones', () => {
     const records = [...addressMap(state, '', 0)].filter((record) => record !== undefined);
     expect(records).to.have.length(101);
     expect(records[0]).to.include({ address: '172.17.0.0', state: 'held' });

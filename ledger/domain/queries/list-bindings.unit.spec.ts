@@ -17,7 +17,7 @@ const describeBindings = (events: readonly Event[], node = '', page = all): stri
   );
 
 describe('listBindings', () => {
-  it('returns the bindings that no CNI DEL has ended, by allocation, container and interface', () => {
+  it('listBindings returns the bindings that no CNI DEL has ended, by allocation, container and interface', () => {
     const events = [
       subnetConfigured(),
       one,
@@ -37,7 +37,7 @@ describe('listBindings', () => {
     ]);
   });
 
-  it('returns a binding after the release of its address and the retirement of its Subnet', () => {
+  it('listBindings returns a binding after the release of its address and the retirement of its Subnet', () => {
     const retired: Event = { type: 'SubnetRetired', subnet: 'macvlan', data: {} };
     const events = [subnetConfigured(), one, bound(one, 2), released(one, 2), retired];
     expect(describeBindings(events)).to.deep.equal(['container-1/net1 macvlan 172.17.0.11']);
@@ -49,14 +49,14 @@ describe('listBindings', () => {
     expect(listBindings(state, '', all).bindings).to.have.length(1);
   });
 
-  it('returns one binding for the two addresses of a dual-stack allocation', () => {
+  it('listBindings returns one binding for the two addresses of a dual-stack allocation', () => {
     const dual = allocated('dual', '172.17.0.13');
     const six = { address: 'fd00::1', cidr: 'fd00::/64', gateway: 'fd00::ff' };
     const both = { ...dual, data: { ...dual.data, addresses: [six, ...dual.data.addresses] } };
     expect(describeBindings([both, bound(both, 1)])).to.deep.equal(['container-1/net1 macvlan 172.17.0.13,fd00::1']);
   });
 
-  it('returns two bindings for a container that was bound to two allocations', () => {
+  it('listBindings returns two bindings for a container that was bound to two allocations', () => {
     const again = allocated('one', '10.0.0.2', { subnet: 'small' });
     const events = [subnetConfigured(), smallSubnet(), one, bound(one, 3), released(one, 3), again, bound(again, 6)];
     expect(describeBindings(events)).to.deep.equal([
@@ -65,7 +65,7 @@ describe('listBindings', () => {
     ]);
   });
 
-  it('returns the bindings of one node when a node is given', () => {
+  it('listBindings returns the bindings of one node when a node is given', () => {
     const events = [
       subnetConfigured(),
       one,
@@ -77,7 +77,7 @@ describe('listBindings', () => {
     expect(describeBindings(events, 'node-3')).to.deep.equal([]);
   });
 
-  it('returns the bindings of all nodes in the order of node names', () => {
+  it('listBindings returns the bindings of all nodes in the order of node names', () => {
     const events = [
       subnetConfigured(),
       one,
@@ -96,7 +96,7 @@ describe('listBindings', () => {
     expect(pages).to.deep.equal(['node-1 3 a', 'node-2 2 b', 'node-2 3 c']);
   });
 
-  it('returns each binding on exactly one page, while others begin and end, in a folded and a restored state', () => {
+  it('listBindings returns each binding on exactly one page, while others begin and end, in a folded and a restored state', () => {
     const anyName = fc.stringMatching(/^[a-f0-9]{1,3}$/);
     const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 40, size: 'max' });
     fc.assert(

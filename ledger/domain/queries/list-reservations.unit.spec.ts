@@ -22,7 +22,7 @@ function stateWith(reservations: readonly (readonly [string, ClaimName])[]): Sta
 }
 
 describe('listReservations', () => {
-  it('returns each matching reservation on one page, in the order of names, for pages of any size', () => {
+  it('listReservations returns each matching reservation on one page, in the order of names, for pages of any size', () => {
     const anyFilter: fc.Arbitrary<ReservationFilter> = fc.record(
       { subnet: fc.constantFrom('lan', 'none'), reservedFor: fc.constantFrom('vip/a', 'vip/x') },
       { requiredKeys: [] },

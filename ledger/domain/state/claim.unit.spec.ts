@@ -12,7 +12,7 @@ describe('A binding', () => {
     at: 0,
   };
 
-  it('continues when another container is bound, on the same boot or on another node', () => {
+  it('A binding continues when another container is bound, on the same boot or on another node', () => {
     expect(continuesAfterBind(binding, { ...binding, containerId: 'c2' })).to.equal(true);
     expect(continuesAfterBind(binding, { ...binding, interface: 'net2' })).to.equal(true);
     expect(continuesAfterBind(binding, { ...binding, containerId: 'c2', node: 'node-2', bootId: 'x' })).to.equal(true);

@@ -87,7 +87,7 @@ describe('EndedPods', () => {
     );
   });
 
-  it('writes at most three keys for the Pods of a transaction', () => {
+  it('EndedPods writes at most three keys for the Pods of a transaction', () => {
     const ended = new EndedPods(maxChunks);
     for (let number = 0; number < 10 * endedPerChunk;) {
       const before = ended.end;

@@ -161,7 +161,7 @@ function commandOf(state: State, step: Exclude<Step, Restart>, seq: number): Unt
 describe(`Random histories of ${commands} commands: generations of names, late requests, MACs, reservations, restarts, clocks, and Subnets that change`, function () {
   this.timeout(commands * 100);
 
-  it('allocate no address or MAC of a network to two Pods, or that another Pod may use or has reserved, and nothing to an ended or earlier Pod', () => {
+  it('Random histories allocate no address or MAC of a network to two Pods, or that another Pod may use or has reserved, and nothing to an ended or earlier Pod', () => {
     fc.assert(
       fc.property(anyHistory, fc.constantFrom(bindingTimeoutMs, noBindingTimeoutMs), (history, timeoutMs) => {
         let state: State = initialState();

@@ -24,7 +24,7 @@ describe('networkOf', () => {
     // A NetworkAttachmentDefinition in a namespace named ovn.
     ['lan.ovn', 'lan', 'lan.ovn'],
   ] as const)
-    it(`returns ${network} for provider ${provider} and Subnet ${subnet}`, () => {
+    it(`networkOf returns ${network} for provider ${provider} and Subnet ${subnet}`, () => {
       expect(networkOf(provider, subnet)).to.equal(network);
     });
 });

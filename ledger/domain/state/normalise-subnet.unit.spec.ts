@@ -22,7 +22,7 @@ const usable = (spec: Partial<RequestedSubnet>): string[] =>
   valid(spec).families.map((family) => formatRanges(family.family, family.usable));
 
 describe('normaliseSubnet', () => {
-  it('clears host bits, defaults the gateway to the first host, and excludes the gateway', () => {
+  it('normaliseSubnet clears host bits, defaults the gateway to the first host, and excludes the gateway', () => {
     expect(valid({ cidrBlock: '10.0.0.77/24' }).spec).to.deep.equal({
       cidrBlock: '10.0.0.0/24',
       gateway: '10.0.0.1',
@@ -34,12 +34,12 @@ describe('normaliseSubnet', () => {
     });
   });
 
-  it('merges overlapping excludes, and writes a range of one address as that address', () => {
+  it('normaliseSubnet merges overlapping excludes, and writes a range of one address as that address', () => {
     const { spec } = valid({ excludeIps: ['10.0.0.9..10.0.0.9', '10.0.0.5..10.0.0.7', '10.0.0.6..10.0.0.8'] });
     expect(spec.excludeIps).to.deep.equal(['10.0.0.1', '10.0.0.5..10.0.0.9']);
   });
 
-  it('puts IPv4 first, sets a gateway for each family, and derives the protocol from the CIDRs', () => {
+  it('normaliseSubnet puts IPv4 first, sets a gateway for each family, and derives the protocol from the CIDRs', () => {
     const { spec } = valid({ cidrBlock: 'fd00:1::/64,10.0.0.0/24', gateway: '10.0.0.254', protocol: 'IPv4' });
     expect(spec).to.deep.include({
       cidrBlock: '10.0.0.0/24,fd00:1::/64',
@@ -48,7 +48,7 @@ describe('normaliseSubnet', () => {
     });
   });
 
-  it('returns a normalised spec unchanged, also when it is read from the log', () => {
+  it('normaliseSubnet returns a normalised spec unchanged, also when it is read from the log', () => {
     const once = valid({ cidrBlock: '10.0.0.9/24,fd00:1::9/64', excludeIps: ['10.0.0.200..10.0.0.250', 'fd00:1::2'] });
     expect(valid(once.spec)).to.deep.equal(once);
     expect(subnetFromSpec('s', once.spec)).to.deep.equal(once);
@@ -64,7 +64,7 @@ describe('The usable addresses of a Subnet', () => {
     expect(usable({ cidrBlock: '10.0.0.0/31' })).to.deep.equal(['10.0.0.1']);
   });
 
-  it('are not reduced by excludes outside the CIDR', () => {
+  it('The usable addresses of a Subnet are not reduced by excludes outside the CIDR', () => {
     expect(usable({ excludeIps: ['192.168.0.1..192.168.0.9', 'fd00::1'] })).to.deep.equal(['10.0.0.2-10.0.0.254']);
   });
 });

@@ -5,7 +5,7 @@ import { normalisePool, poolIntervals } from './pool.ts';
 const normalise = (...ips: string[]) => normalisePool('p', { subnet: 's', ips, namespaces: ['b', 'a', 'b'] });
 
 describe('normalisePool', () => {
-  it('merges overlapping and adjacent ranges, puts IPv4 first, and lists each namespace once', () => {
+  it('normalisePool merges overlapping and adjacent ranges, puts IPv4 first, and lists each namespace once', () => {
     const spec = normalise('10.0.0.5', 'fd00::8/126', '10.0.0.13..10.0.0.18', '10.0.0.6', ' 10.0.0.4 ', '10.0.0.16/31');
     expect(spec).to.deep.equal({
       subnet: 's',

@@ -296,7 +296,7 @@ describe('State', () => {
     );
   });
 
-  it('restored from the keys, leads to the same decisions, also after further events', () => {
+  it('State that is restored from the keys leads to the same decisions, also after further events', () => {
     fc.assert(
       fc.property(anyHistory, anyHistory, (history, future) => {
         const { state, events, now: then } = play(history);

@@ -49,13 +49,13 @@ for (const version of eventVersions)
   describe(`Golden events of version ${version}`, () => {
     const golden = goldenOf(version);
 
-    it('include each event type', () => {
+    it('Golden events of each version include each event type', () => {
       const types = golden.map((line) => parseEvent(line).envelope.type);
       const expected = eventTypes.filter((type) => eventDefinitions[type].since <= version);
       expect(expected.filter((type) => !types.includes(type))).to.deep.equal([]);
     });
 
-    it('are a hash chain: each event has the SHA-256 of the previous one', () => {
+    it('Golden events of each version are a hash chain: each event has the SHA-256 of the previous one', () => {
       let previous = '';
       for (const line of golden) {
         expect((JSON.parse(line) as Envelope).prev).to.equal(previous);
@@ -83,7 +83,7 @@ for (const version of eventVersions)
       expect(subnets?.map((subnet) => (subnet as { name: string }).name)).to.deep.equal(['dual', 'macvlan']);
     });
 
-    it('are written again byte for byte', () => {
+    it('Golden events of each version are written again byte for byte', () => {
       let before = emptyHead;
       for (const line of golden) {
         const { envelope, sequenced } = parseEvent(line);
@@ -128,7 +128,7 @@ describe('Events of version 1', () => {
 });
 
 describe('Events of version 3', () => {
-  it('restore pools, reservations and quarantine', () => {
+  it('Events of version 3 restore pools, reservations and quarantine', () => {
     const state = initialState();
     for (const line of goldenOf(3)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     const { pools, reservations, reservedMacs } = describeState(state) as Record<string, unknown[]>;
@@ -141,7 +141,7 @@ describe('Events of version 3', () => {
 });
 
 describe('Events of version 4', () => {
-  it('change no address; LedgerRestored begins an epoch', () => {
+  it('Events of version 4 change no address; LedgerRestored begins an epoch', () => {
     const { epoch, seq } = audit(goldenOf(4));
     expect({ epoch, seq }).to.deep.equal({ epoch: 2, seq: 40 });
     expect(audit(goldenOf(4).slice(0, 38))).to.include({ epoch: 1 });
@@ -165,7 +165,7 @@ describe('Events of version 5', () => {
     expect([...state.dropped]).to.deep.equal([['macvlan', [46, 45]]]);
   });
 
-  it('limit the addresses of a namespace', () => {
+  it('Events of version 5 limit the addresses of a namespace', () => {
     const state = initialState();
     for (const line of goldenOf(5)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ maxAddressesPerNamespace: 100 });
@@ -184,7 +184,7 @@ describe('Events of version 5', () => {
 });
 
 describe('Events of version 6', () => {
-  it('record the Pods that ended, without static Pods and Pods of earlier events', () => {
+  it('Events of version 6 record the Pods that ended, without static Pods and Pods of earlier events', () => {
     const state = initialState();
     for (const line of goldenOf(6)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     const uids = ['bb0c1a52-0000-4000-8000-000000000001', 'bb0c1a52-0000-4000-8000-000000000002'];
@@ -195,7 +195,7 @@ describe('Events of version 6', () => {
 });
 
 describe('Events of version 7', () => {
-  it('record which segments have an end state: all segments of earlier versions do', () => {
+  it('Events of version 7 record which segments have an end state: all segments of earlier versions do', () => {
     const segmentsOf = (version: EventVersion) => {
       const state = initialState();
       for (const line of goldenOf(version)) evolve(state, parseEvent(line).sequenced, new UndoLog());
@@ -210,7 +210,7 @@ describe('Events of version 7', () => {
 });
 
 describe('Events of version 8', () => {
-  it('record where the history begins', () => {
+  it('Events of version 8 record where the history begins', () => {
     const state = initialState();
     for (const line of goldenOf(8)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     expect(state.segments.map(({ from, to, dropped }) => [from, to, dropped])).to.deep.equal([
@@ -222,7 +222,7 @@ describe('Events of version 8', () => {
 });
 
 describe('Events of version 9', () => {
-  it('record that a Subnet probes its addresses, and take one from a Pod because another host answered', () => {
+  it('Events of version 9 record that a Subnet probes its addresses, and take one from a Pod because another host answered', () => {
     const state = initialState();
     for (const line of goldenOf(9)) evolve(state, parseEvent(line).sequenced, new UndoLog());
     expect(state.subnets.get('macvlan')?.subnet.spec).to.include({ probeAddresses: true });
@@ -255,7 +255,7 @@ describe('The hash chain', () => {
     expect(() => audit([one, edited(2, { seq: 2 })])).to.throw('the hash chain is broken at event 2');
   });
 
-  it('records the clock only where it differs from ledger time', () => {
+  it('The hash chain records the clock only where it differs from ledger time', () => {
     const event: Event = { type: 'LedgerCreated', subnet: '', data: { ledger: 'L' } };
     const wrapping = { id: 'I', command: 'C', part: [1, 1], at: 2_000, actor: 'spec', before: {} } as const;
     expect(chainEvent(emptyHead, event, { ...wrapping, clock: 2_000 }).stored.envelope).to.not.have.property('clock');
@@ -318,7 +318,7 @@ describe('parseEvent', () => {
       expect(refusal(edited(4, change)), JSON.stringify(change)).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('rejects data of another form than that of its type, and names the event and the field', () => {
+  it('parseEvent rejects data of another form than that of its type, and names the event and the field', () => {
     const changes = {
       'data.attachment.pod is not a text': {
         attachment: { namespace: 'default', pod: 7, provider: 'a.b', ordinal: 0 },

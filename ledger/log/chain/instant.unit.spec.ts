@@ -9,7 +9,7 @@ function parseSlowly(text: string): number | undefined {
 }
 
 describe('parseCanonicalInstant', () => {
-  it('returns the time of each text that Date.toISOString writes', () => {
+  it('parseCanonicalInstant returns the time of each text that Date.toISOString writes', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (date) => {
         expect(parseCanonicalInstant(date.toISOString())).to.equal(date.getTime());
@@ -17,7 +17,7 @@ describe('parseCanonicalInstant', () => {
     );
   });
 
-  it('returns undefined for every other text, even on the day of the last text', () => {
+  it('parseCanonicalInstant returns undefined for every other text, even on the day of the last text', () => {
     const text = '2026-11-17T14:05:09.123Z';
     expect(parseCanonicalInstant(text)).to.equal(Date.parse(text));
     const others = [
@@ -37,7 +37,7 @@ describe('parseCanonicalInstant', () => {
     for (const other of [undefined, null, 5, {}]) expect(parseCanonicalInstant(other as never)).to.equal(undefined);
   });
 
-  it('agrees with Date.toISOString for texts with one changed character', () => {
+  it('parseCanonicalInstant agrees with Date.toISOString for texts with one changed character', () => {
     const text = '2026-11-17T14:05:09.123Z';
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.constantFrom(...'0123456789TZ:.-+ a'.split('')), (index, character) => {

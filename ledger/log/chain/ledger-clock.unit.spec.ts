@@ -31,7 +31,7 @@ describe('LedgerClock', () => {
     expect(clock.read()).to.deep.equal({ at: 1_000_000, clock: 1_000_000 });
   });
 
-  it("continues from the last event while the machine's clock is behind it", () => {
+  it("LedgerClock continues from the last event while the machine's clock is behind it", () => {
     const { now, clock } = machine(1_000_000);
     clock.observe(1_000_500);
     now.monotonic += 20.7;
@@ -46,7 +46,7 @@ describe('LedgerClock', () => {
     expect(clock.read()).to.deep.equal({ at: 1_000_501, clock: 1_000_501 });
   });
 
-  it('follows a correction of a few seconds by a time server, and is not ahead after the correction is reversed', () => {
+  it('LedgerClock follows a correction of a few seconds by a time server, and is not ahead after the correction is reversed', () => {
     const { now, clock, jumps } = machine(1_000_000);
     for (let times = 0; times < 100; times++) {
       now.wall = 1_005_000;
@@ -84,7 +84,7 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.be.below(1_000_000 + 100 * hour + 7_000);
   });
 
-  it('catches up with a clock that stays ahead by a tenth of the elapsed time, and reports the next jump', () => {
+  it('LedgerClock catches up with a clock that stays ahead by a tenth of the elapsed time, and reports the next jump', () => {
     const { now, clock, jumps, pass } = machine(1_000_000);
     now.wall += 60_000;
     pass(600_000);
@@ -114,7 +114,7 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.equal(1_000_000 + hour + 5_000);
   });
 
-  it('continues from ledger time when the machine started in 1970 and was set later', () => {
+  it('LedgerClock continues from ledger time when the machine started in 1970 and was set later', () => {
     const { now, clock, pass } = machine(0);
     clock.observe(1_000_000_000);
     now.wall = 1_000_003_000;
@@ -135,7 +135,7 @@ describe('LedgerClock', () => {
     expect(clock.read(999_999)).to.deep.equal({ at: 1_000_000, clock: 1_000_000 });
   });
 
-  it('never decreases from event to event, for any clock of the machine', () => {
+  it('LedgerClock never decreases from event to event, for any clock of the machine', () => {
     const step = fc.record({ set: fc.integer({ min: 0, max: 10_000_000 }), pass: fc.nat(1_000), commit: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50, size: 'max' }), (steps) => {

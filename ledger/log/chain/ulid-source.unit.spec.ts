@@ -3,7 +3,7 @@ import { decodeTime } from 'ulid';
 import { createUlidSource } from './ulid-source.ts';
 
 describe('createUlidSource', () => {
-  it('creates ULIDs of the current time, each greater than the previous ULID', () => {
+  it('createUlidSource creates ULIDs of the current time, each greater than the previous ULID', () => {
     const before = Date.now();
     const newId = createUlidSource();
     const ids = Array.from({ length: 20_000 }, newId);
@@ -22,7 +22,7 @@ describe('createUlidSource', () => {
     expect([first, ...others]).to.deep.equal([...new Set([first, ...others])].toSorted());
   });
 
-  it('shares no random part between two sources, and uses every letter', () => {
+  it('createUlidSource shares no random part between two sources, and uses every letter', () => {
     const parts = Array.from({ length: 500 }, () => createUlidSource()().slice(10));
     expect(new Set(parts).size).to.equal(500);
     expect(new Set(parts.join('')).size).to.equal(32);

@@ -15,7 +15,7 @@ const releasedBecause = (cause: ReleaseCause): Event => {
 };
 
 describe('The first version of a type', () => {
-  it('is that of the first golden log with such an event', () => {
+  it('The first version of a type is that of the first golden log with such an event', () => {
     for (const type of eventTypes) {
       const hasType = (version: EventVersion): boolean => {
         const file = join(import.meta.dirname, `../../../test/golden/events-v${version}.ndjson`);
@@ -27,13 +27,13 @@ describe('The first version of a type', () => {
 });
 
 describe('Events written as an earlier version', () => {
-  it('describe a detached attachment by the nearest cause of that version', () => {
+  it('Events written as an earlier version describe a detached attachment by the nearest cause of that version', () => {
     expect(downcast(3, releasedBecause('detached'))).to.include({ cause: 'operator' });
     expect(downcast(4, releasedBecause('detached'))).to.include({ cause: 'detached' });
     expect(downcast(3, releasedBecause('pod-deleted'))).to.include({ cause: 'pod-deleted' });
   });
 
-  it('describe an address on which another host answers by the nearest cause of that version', () => {
+  it('Events written as an earlier version describe an address on which another host answers by the nearest cause of that version', () => {
     const causes = ([9, 8, 4, 3] as const).map((version) => downcast(version, releasedBecause('address-conflict')));
     expect(causes.map((data) => ('cause' in data ? data.cause : ''))).to.deep.equal([
       'address-conflict',

@@ -10,7 +10,7 @@ const anyName = fc.record({
 const anyRevision = fc.bigInt({ min: 1n, max: BigInt(Number.MAX_SAFE_INTEGER) });
 
 describe('ClaimRevisions', () => {
-  it('returns the same revisions as a Map after random changes', () => {
+  it('ClaimRevisions returns the same revisions as a Map after random changes', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyName, fc.option(anyRevision)), { maxLength: 100, size: 'max' }), (steps) => {
         const revisions = new ClaimRevisions();

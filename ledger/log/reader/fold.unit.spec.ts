@@ -63,7 +63,7 @@ describe('fold', () => {
     expect(log.some(({ envelope }) => envelope.part[1] > 1)).to.equal(true);
   });
 
-  it('returns the state at a time, with all events up to it', async () => {
+  it('fold returns the state at a time, with all events up to it', async () => {
     for (const { sequenced } of log) {
       const upTo = log.filter((other) => other.sequenced.at <= sequenced.at).length;
       const { state, head } = await folded({ at: sequenced.at });

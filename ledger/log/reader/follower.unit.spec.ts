@@ -85,7 +85,7 @@ describe('Follower', () => {
     expect((await follower.readLinearizable(held('a'), withoutDeadline)).head).to.deep.equal(writing.replica.head);
   });
 
-  it('shares one read of the head between waiting reads, and never uses a read that began before', async () => {
+  it('Follower shares one read of the head between waiting reads, and never uses a read that began before', async () => {
     const reading = createLatch();
     ledger.readable = reading.opened;
     const first = follower.readLinearizable(held('a'), withoutDeadline);
@@ -111,7 +111,7 @@ describe('Follower', () => {
     expect(follower.readLocal(held('a')).answer).to.equal(1);
   });
 
-  it('returns a refusal to the caller, and reports any other error as a bug', async () => {
+  it('Follower returns a refusal to the caller, and reports any other error as a bug', async () => {
     const refuse = (): never => {
       throw new Refused('SUBNET_UNKNOWN', 'no subnet x is configured');
     };
@@ -128,7 +128,7 @@ describe('Follower', () => {
     expect((await follower.readLinearizable(held('a'), withoutDeadline)).answer).to.equal(0);
   });
 
-  it('answers no linearizable read while etcd does not reply, and rejects reads whose deadline has passed', async () => {
+  it('Follower answers no linearizable read while etcd does not reply, and rejects reads whose deadline has passed', async () => {
     ledger.failingReads = Infinity;
     const caller = new AbortController();
     const pendingRead = failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: caller.signal }));
@@ -154,7 +154,7 @@ describe('Follower', () => {
     expect(heads).to.equal(0);
   });
 
-  it('follows the log without any reads of clients, and reports its lag', async () => {
+  it('Follower follows the log without any reads of clients, and reports its lag', async () => {
     stopping.abort();
     await ended;
     watchesHead = true;
@@ -169,7 +169,7 @@ describe('Follower', () => {
     while (follower.lagMs > 200) await waitForRetries();
   });
 
-  it('stops at a damaged ledger, and answers no read from it', async () => {
+  it('Follower stops at a damaged ledger, and answers no read from it', async () => {
     memory.put(logKey(3), '{"forged":true}');
     memory.put(headKey, (memory.get(headKey) as string).replace('"seq":2', '"seq":3'));
     expect(await failureOf(follower.readLinearizable(held('a'), withoutDeadline))).to.have.property(
@@ -180,7 +180,7 @@ describe('Follower', () => {
     expect(() => follower.readLocal(held('a'))).to.throw('is no longer a standby');
   });
 
-  it('reads the log after a change of the head, also for a linearizable read that arrives after the change', async () => {
+  it('Follower reads the log after a change of the head, also for a linearizable read that arrives after the change', async () => {
     stopping.abort();
     await ended;
     const changed = createLatch();
@@ -203,7 +203,7 @@ describe('Follower', () => {
     expect(await ended).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('stops when the ledger was rewound, and answers no read from the old state', async () => {
+  it('Follower stops when the ledger was rewound, and answers no read from the old state', async () => {
     const before = memory.get(headKey) as string;
     await submitAll(writing.writer, allocate('a'));
     await follower.readLinearizable(held('a'), withoutDeadline);

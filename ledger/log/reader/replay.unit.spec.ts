@@ -70,7 +70,7 @@ class RecordingLedger extends MemoryLedger {
 const fewOps = { ops: 7, bytes: 1 << 20 };
 
 describe('replay', () => {
-  it('writes the same ledger again: every key, byte for byte', async () => {
+  it('replay writes the same ledger again: every key, byte for byte', async () => {
     const from = await original();
     const to = new MemoryLedger();
     const head = await replay(to, linesOf(from), { signal: never });
@@ -79,7 +79,7 @@ describe('replay', () => {
     expect(describeState(restoreState(await loadAll(to, never)))).to.deep.equal(describeFold(await logOf(from)));
   });
 
-  it('never splits a command, and respects the limits of a transaction', async () => {
+  it('replay never splits a command, and respects the limits of a transaction', async () => {
     const pods = Array.from({ length: 30 }, (_, index) => allocateAll(`p${index}`, [{}, { ordinal: 1 }]));
     const from = await original(...pods);
     const to = new MemoryLedger(fewOps);
@@ -91,7 +91,7 @@ describe('replay', () => {
     expect(to.everything()).to.deep.equal(from.everything());
   });
 
-  it('rejects a ledger that is not empty, and leaves it unchanged', async () => {
+  it('replay rejects a ledger that is not empty, and leaves it unchanged', async () => {
     const from = await original();
     const to = await original();
     const before = to.everything();
@@ -198,7 +198,7 @@ describe('replay', () => {
     });
   });
 
-  it('continues a complete ledger with later events, and deletes the claims that these drop', async () => {
+  it('replay continues a complete ledger with later events, and deletes the claims that these drop', async () => {
     const from = await original();
     const head = await from.head(never);
     const last = head.seq;
@@ -239,7 +239,7 @@ describe('replay', () => {
     expect(shorter.message).to.match(/already has \d+ events, but the log to replay has only 5: /);
   });
 
-  it('stops when another program writes, and reports the last written event', async () => {
+  it('replay stops when another program writes, and reports the last written event', async () => {
     const from = await original();
     const to = new MemoryLedger(fewOps);
     const intrude = (): void => void to.put(headKey, from.get(headKey) ?? '');
@@ -250,7 +250,7 @@ describe('replay', () => {
     );
   });
 
-  it('writes nothing while an allocator is the writer, or the ledger is frozen', async () => {
+  it('replay writes nothing while an allocator is the writer, or the ledger is frozen', async () => {
     const from = await original();
     for (const [key, reason] of [
       [writerKey, /an allocator is the writer of this ledger. Stop all allocators/],
@@ -263,7 +263,7 @@ describe('replay', () => {
     }
   });
 
-  it('respects the limits of a transaction when many segments are sealed one after the other', async () => {
+  it('replay respects the limits of a transaction when many segments are sealed one after the other', async () => {
     const from = await original();
     const seals = Array.from({ length: 12 }, (_, index): Segment => {
       const [seq, event] = [index + 1, index + 1];

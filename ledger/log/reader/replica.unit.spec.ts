@@ -48,7 +48,7 @@ describe('Replica', () => {
     expect(loaded.revisionOf({ ...name, address: '172.17.0.12' })).to.equal(0n);
   });
 
-  it('refuses keys that a newer program has written, by the last event of the log', async () => {
+  it('Replica refuses keys that a newer program has written, by the last event of the log', async () => {
     await submitAll(working.writer, allocate('a'));
     const { seq } = working.replica.head;
     const key = logKey(seq);
@@ -62,7 +62,7 @@ describe('Replica', () => {
     expect((await Replica.load(memory, never)).head.seq, 'with any other damage of the log').to.equal(seq);
   });
 
-  it('loads the network of a quarantine in a retired Subnet, even from a key without networks', async () => {
+  it('Replica loads the network of a quarantine in a retired Subnet, even from a key without networks', async () => {
     const quarantine = { subnet: 'macvlan', address: '172.17.0.11', seenMac: '', seenAt: '', reason: '' };
     await submitAll(working.writer, allocate('a'), release('a'));
     await submitAll(working.writer, { type: 'Quarantine', ...quarantine }, { type: 'RetireSubnet', name: 'macvlan' });
@@ -103,7 +103,7 @@ describe('Replica', () => {
     expect(standby.state.fenced.size).to.equal(0);
   });
 
-  it('passes complete commands to listeners, and keeps the recent commands', async () => {
+  it('Replica passes complete commands to listeners, and keeps the recent commands', async () => {
     const received: number[][] = [];
     const stop = standby.onCommitted((events) => received.push(events.map(({ envelope: { seq } }) => seq)));
     await submitAll(working.writer, allocateAll('a', [{}, { ordinal: 1 }, { ordinal: 2 }]), allocate('b'));
@@ -143,7 +143,7 @@ describe('Replica', () => {
     expect(received).to.deep.equal([[1], [2], [3], [4, 5]]);
   });
 
-  it('reads a command again whose read failed between two of its events', async () => {
+  it('Replica reads a command again whose read failed between two of its events', async () => {
     const paged = new MemoryLedger(memory.limits, 2);
     const writing = await startWriter(paged);
     await submitAll(writing.writer, createLedger(), macvlan);
@@ -193,12 +193,12 @@ describe('Replica', () => {
     };
     beforeEach(() => submitAll(working.writer, allocateAll('a', [{}, { ordinal: 1 }])));
 
-    it('stops with LEDGER_DAMAGED at an event that was edited', async () => {
+    it('Replica stops with LEDGER_DAMAGED at an event that was edited', async () => {
       edit(4, '"uid-a"', '"uid-x"');
       expect(await damage()).to.match(/^the hash chain is broken at event 5: its previous hash is/);
     });
 
-    it('stops with LEDGER_DAMAGED at an event of an unsupported version or type', async () => {
+    it('Replica stops with LEDGER_DAMAGED at an event of an unsupported version or type', async () => {
       const newest = `"v":${eventVersions.at(-1)}`;
       edit(5, newest, '"v":99');
       expect(await damage()).to.match(
@@ -209,12 +209,12 @@ describe('Replica', () => {
       expect(await damage()).to.contain('has type AddressTeleported');
     });
 
-    it('stops with LEDGER_DAMAGED at a missing event', async () => {
+    it('Replica stops with LEDGER_DAMAGED at a missing event', async () => {
       memory.remove(logKey(4));
       expect(await damage()).to.equal('the log has a gap: event 5 follows event 3');
     });
 
-    it('stops with LEDGER_DAMAGED at a key that another program wrote into the log, and names it', async () => {
+    it('Replica stops with LEDGER_DAMAGED at a key that another program wrote into the log, and names it', async () => {
       for (const [key, value, reason] of [
         ['0000000000000004', 'garbage', 'a line of the log is not JSON: garbage'],
         [
@@ -237,12 +237,12 @@ describe('Replica', () => {
       }
     });
 
-    it('stops with LEDGER_DAMAGED when the log ends before the head', async () => {
+    it('Replica stops with LEDGER_DAMAGED when the log ends before the head', async () => {
       edit(5, '"part":[2,2]', '"part":[2,3]');
       expect(await damage()).to.contain('the log has no complete command after event 3');
     });
 
-    it('stops with LEDGER_DAMAGED when the head moved back, as after a restore from a backup', async () => {
+    it('Replica stops with LEDGER_DAMAGED when the head moved back, as after a restore from a backup', async () => {
       const before = memory.get(headKey) as string;
       await standby.catchUp(never);
       await submitAll(working.writer, allocate('b'));
@@ -253,14 +253,14 @@ describe('Replica', () => {
       );
     });
 
-    it('stops with LEDGER_DAMAGED when the head is another event with the same number', async () => {
+    it('Replica stops with LEDGER_DAMAGED when the head is another event with the same number', async () => {
       await standby.catchUp(never);
       memory.put(headKey, (memory.get(headKey) as string).replace(/"hash":"./, '"hash":"_'));
       expect(await damage()).to.match(/^the ledger was rewound/);
     });
   });
 
-  it('fences an address with an unreadable key, and loads all other addresses', async () => {
+  it('Replica fences an address with an unreadable key, and loads all other addresses', async () => {
     memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.99' }), '{"last":1');
     const started = await Replica.load(memory, never);
     expect([...started.state.fenced]).to.deep.equal(['macvlan/172.17.0.99']);

@@ -95,7 +95,7 @@ describe('scanReverse', () => {
     scanReverse(of, { filter, from, since: -Infinity, maxEvents: 1_000, turns: new SharedTurns(10), ...more }, never);
   const all = Array.from({ length: count / rare }, (_, index) => index * rare + 1).toReversed();
 
-  it('scans a bounded number of events per call, and returns where to continue', async () => {
+  it('scanReverse scans a bounded number of events per call, and returns where to continue', async () => {
     const found: number[] = [];
     const calls: [searched: number, more: boolean][] = [];
     for (let from = count; from > 0;) {
@@ -114,7 +114,7 @@ describe('scanReverse', () => {
     ]);
   });
 
-  it('reads only the pages that it needs to find the requested number of events', async () => {
+  it('scanReverse reads only the pages that it needs to find the requested number of events', async () => {
     const { events, scannedFrom, hasMore } = await search(count, { maxEvents: 3 });
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(all.slice(0, 3));
     expect([scannedFrom, hasMore]).to.deep.equal([all[2], true]);
@@ -157,7 +157,7 @@ describe('scanReverse', () => {
     expect(found.scannedFrom).to.be.above(3);
   });
 
-  it('returns all available events of a sealed log, then reports its beginning', async () => {
+  it('scanReverse returns all available events of a sealed log, then reports its beginning', async () => {
     log.floor = 42_500;
     const { events, scannedFrom, hasMore } = await search(44_000);
     expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal(
@@ -167,7 +167,7 @@ describe('scanReverse', () => {
     expect(await failureOf(search(scannedFrom - 1))).to.have.property('code', 'POSITION_GONE');
   });
 
-  it('reads a page again, and no event twice, when the archive answers again after a failed read', async () => {
+  it('scanReverse reads a page again, and no event twice, when the archive answers again after a failed read', async () => {
     const expected = await search(44_000);
     log.floor = count + 1;
     log.heals = true;

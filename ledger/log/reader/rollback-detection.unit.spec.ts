@@ -43,13 +43,13 @@ describe('detectRollback', () => {
     expect(await statusOf({ ...at(1), seq: 0, hash: '' }), 'of nothing').to.equal('holds');
   });
 
-  it('returns rewound when the ledger ends before the position', async () => {
+  it('detectRollback returns rewound when the ledger ends before the position', async () => {
     rewindTo(3);
     expect(await statusOf(at(4))).to.equal('rewound');
     expect(await statusOf(at(3))).to.equal('holds');
   });
 
-  it('returns rewound when another event has the same number, also after more events', async () => {
+  it('detectRollback returns rewound when another event has the same number, also after more events', async () => {
     const known = at(4);
     rewindTo(3);
     await working.stop();
@@ -60,7 +60,7 @@ describe('detectRollback', () => {
     expect(await statusOf(known)).to.equal('rewound');
   });
 
-  it('returns restored for a position of an earlier epoch', async () => {
+  it('detectRollback returns restored for a position of an earlier epoch', async () => {
     const known = at(4);
     rewindTo(3);
     await working.stop();

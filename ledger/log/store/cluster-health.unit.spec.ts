@@ -15,7 +15,7 @@ describe('ClusterHealth', () => {
     expect(answers(new ClusterHealth(endpoints))).to.deep.equal([true, true, true]);
   });
 
-  it('marks a member as lost while its probe is late and other members answer later probes', () => {
+  it('ClusterHealth marks a member as lost while its probe is late and other members answer later probes', () => {
     const health = new ClusterHealth(endpoints);
     const signal = health.lost(2);
     probe(health, 0, [1, 1, undefined]);
@@ -35,7 +35,7 @@ describe('ClusterHealth', () => {
     expect(answers(health)).to.deep.equal([true, true, true]);
   });
 
-  it('marks a member as lost when its probe fails, and orders it last', () => {
+  it('ClusterHealth marks a member as lost when its probe fails, and orders it last', () => {
     const health = new ClusterHealth(endpoints);
     health.onSent(0, 0);
     health.onFailed(0, new Error('refused'));
@@ -43,7 +43,7 @@ describe('ClusterHealth', () => {
     expect(health.order(1).at(-1)).to.equal(0);
   });
 
-  it('orders a member with a delay of 300 ms last, even before its answer arrives', () => {
+  it('ClusterHealth orders a member with a delay of 300 ms last, even before its answer arrives', () => {
     const health = new ClusterHealth(endpoints);
     probe(health, 0, [1, 300, 2]);
     expect(health.order(400)[2]).to.equal(1);

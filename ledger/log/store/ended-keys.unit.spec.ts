@@ -8,7 +8,7 @@ const podsOf = (count: number, first = 0): string[] =>
 const keyOf = (index: number, count = endedPerChunk) => ({ key: endedKey(index), text: endedText(podsOf(count)) });
 
 describe('parseEnded', () => {
-  it('reads the chunks that were written; the last chunk may have fewer Pods', () => {
+  it('parseEnded reads the chunks that were written; the last chunk may have fewer Pods', () => {
     expect(parseEnded([])).to.deep.equal([]);
     expect(parseEnded([keyOf(0), keyOf(1, 3)])).to.deep.equal([
       { index: 0, pods: podsOf(endedPerChunk) },

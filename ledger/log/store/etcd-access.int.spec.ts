@@ -48,7 +48,7 @@ describe('The etcd access of the allocator', () => {
       expect(() => environment(values)).to.throw(message);
     });
 
-  it('rejects https:// without authorities, and http:// with them', () => {
+  it('The etcd access of the allocator rejects https:// without authorities, and http:// with them', () => {
     expect(() => accessOptions(https, {})).to.throw(
       'https://127.0.0.1:1: TLS to etcd needs its authorities: set IPLEDGER_ETCD_CA (and _CERT and _KEY',
     );
@@ -161,7 +161,7 @@ describe('An etcd with access control', function () {
       }
   }
 
-  it('grants each user exactly what the documented commands grant', async () => {
+  it('An etcd with access control grants each user exactly what the documented commands grant', async () => {
     const etcd = await startSecured();
     const { code, stderr } = await runAs(etcd, certificates.root, documentedCommands('docs/security.md', 'etcd-users'));
     expect(code, stderr).to.equal(0);
@@ -185,7 +185,7 @@ describe('An etcd with access control', function () {
     expect((await new EtcdLedger(open(etcd, accessWith(certificates.allocator))).head(never)).seq).to.equal(1);
   });
 
-  it('reports a missing read permission of the allocator', async () => {
+  it('An etcd with access control reports a missing read permission of the allocator', async () => {
     const etcd = await startSecured();
     await runAs(etcd, certificates.root, documentedCommands('docs/security.md', 'etcd-users'));
     const loaded = new EtcdLedger(open(etcd, accessWith(certificates.server))).load(never);
@@ -193,7 +193,7 @@ describe('An etcd with access control', function () {
     expect(error).to.have.property('message').that.contains('permission denied');
   });
 
-  it('accepts a password, even after a restart of etcd, and a changed password from the file', async () => {
+  it('An etcd with access control accepts a password, even after a restart of etcd, and a changed password from the file', async () => {
     const etcd = await startEtcd(run);
     const [file, auditors] = [join(run.folder, 'password'), join(run.folder, 'auditors')];
     writeFileSync(file, 'first\n');

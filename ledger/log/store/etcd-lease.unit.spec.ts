@@ -34,7 +34,7 @@ describe('acquireLease', () => {
     return acquireLease(client as unknown as Etcd3, options);
   }
 
-  it('renews again after an election in etcd, when a renewal waits for the lost leader', async () => {
+  it('acquireLease renews again after an election in etcd, when a renewal waits for the lost leader', async () => {
     health.onAnswered(0, 0, 1);
     const renewed = Promise.withResolvers<void>();
     let renewals = 0;

@@ -83,7 +83,7 @@ describe('EtcdLedger on a real etcd', () => {
     expect(got).to.deep.equal([logStartKey]);
   });
 
-  it('reads a log to its end while etcd compacts the revision, and reports if the log was sealed in the meantime', async function () {
+  it('EtcdLedger on a real etcd reads a log to its end while etcd compacts the revision, and reports if the log was sealed in the meantime', async function () {
     this.timeout(20_000);
     const ledger = new EtcdLedger(client);
     const put = (key: string, value: string) => ({ request_put: { key: Buffer.from(key), value: Buffer.from(value) } });
@@ -119,7 +119,7 @@ describe('EtcdLedger on a real etcd', () => {
     expect(await failureOf(sealedWhileRead)).to.have.property('code', 'POSITION_GONE');
   });
 
-  it('reports changes of the head by a watch, and uses the timer only when the watch fails', async function () {
+  it('EtcdLedger on a real etcd reports changes of the head by a watch, and uses the timer only when the watch fails', async function () {
     this.timeout(20_000); // with the timer alone, 60 changes would take a minute
     const ledger = new EtcdLedger(client);
     const controller = new AbortController();
@@ -171,7 +171,7 @@ describe('EtcdLedger on a real etcd', () => {
     });
     afterEach(() => proxied.close());
 
-    it('returns unknown for an append whose reply is lost; the log shows that it happened', async () => {
+    it('EtcdLedger returns unknown for an append whose reply is lost; the log shows that it happened', async () => {
       proxy.dropBytes('replies');
       const lost = ledger.append(firstBatch);
       // Waits for the append itself, because the first dropped bytes may belong to HTTP/2 instead.
@@ -186,7 +186,7 @@ describe('EtcdLedger on a real etcd', () => {
       expect(await ledger.append(firstBatch), 'a second append').to.deep.equal({ kind: 'moved' });
     });
 
-    it('returns unknown for an append whose request is lost; it did not happen', async () => {
+    it('EtcdLedger returns unknown for an append whose request is lost; it did not happen', async () => {
       proxy.dropBytes('requests');
       const lost = ledger.append(firstBatch);
       while (proxy.droppedBytes === 0) await turn();
@@ -196,7 +196,7 @@ describe('EtcdLedger on a real etcd', () => {
       expect(await ledger.head(never)).to.deep.equal(emptyHead);
     });
 
-    it('returns unknown for an append without a reply before its deadline; it may happen later', async () => {
+    it('EtcdLedger returns unknown for an append without a reply before its deadline; it may happen later', async () => {
       proxy.delayBytes('requests');
       const outcome = await ledger.append(firstBatch);
       expect(outcome).to.have.property('kind', 'unknown');
@@ -206,7 +206,7 @@ describe('EtcdLedger on a real etcd', () => {
       expect(seq).to.be.oneOf([0, 1]);
     });
 
-    it('throws UNAVAILABLE for a read without a reply before its deadline', async () => {
+    it('EtcdLedger throws UNAVAILABLE for a read without a reply before its deadline', async () => {
       proxy.delayBytes('replies');
       const error = await failureOf(ledger.head(never));
       expect(error).to.have.property('code', 'UNAVAILABLE');
@@ -223,7 +223,7 @@ describe('EtcdLedger on a real etcd', () => {
       expect(await reading).to.equal(reason);
     });
 
-    it('reports changes of the head after its watch was cut, and while etcd refuses connections', async () => {
+    it('EtcdLedger reports changes of the head after its watch was cut, and while etcd refuses connections', async () => {
       const controller = new AbortController();
       const headWatch = ledger.watchHead(controller.signal)[Symbol.asyncIterator]();
       proxy.refuse();
@@ -236,7 +236,7 @@ describe('EtcdLedger on a real etcd', () => {
       controller.abort();
     });
 
-    it('resolves 100 lost replies: each caller receives one answer, and each address is allocated once', async () => {
+    it('EtcdLedger resolves 100 lost replies: each caller receives one answer, and each address is allocated once', async () => {
       const direct = new EtcdLedger(client);
       const { writer, replica, stop } = await startWriter(ledger);
       await submitAll(writer, createLedger(), macvlan);

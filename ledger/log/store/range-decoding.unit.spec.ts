@@ -65,7 +65,7 @@ describe('decodeRangeReply', () => {
     );
   });
 
-  it('ignores unknown fields of each type, also in a header and in a key', () => {
+  it('decodeRangeReply ignores unknown fields of each type, also in a header and in a key', () => {
     const unknown = Buffer.concat([
       Buffer.of((9 << 3) | 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01),
       Buffer.of((10 << 3) | 1, 1, 2, 3, 4, 5, 6, 7, 8),
@@ -84,7 +84,7 @@ describe('decodeRangeReply', () => {
     expect(decodeRangeReply(message)).to.deep.equal({ revision: 7, keys, bytes: 1, more: false });
   });
 
-  it('rejects a reply without a revision, because the pages of a range would have different revisions', () => {
+  it('decodeRangeReply rejects a reply without a revision, because the pages of a range would have different revisions', () => {
     for (const message of [{}, { header: { member_id: '7' } }, { kvs: [{ key: Buffer.from('key') }] }])
       expect(() => decodeRangeReply(encoded(message))).to.throw(IpledgerError, 'it has no revision');
   });
@@ -100,7 +100,7 @@ describe('decodeRangeReply', () => {
         );
   });
 
-  it('rejects numbers beyond 2^53, unknown types, and fields that are longer than their message', () => {
+  it('decodeRangeReply rejects numbers beyond 2^53, unknown types, and fields that are longer than their message', () => {
     const longKey = Buffer.of((2 << 3) | 2, 2, (1 << 3) | 2, 9, 97, 97, 97, 97, 97, 97, 97, 97, 97);
     expect(() => decodeRangeReply(longKey)).to.throw('a field is longer than its message');
     expect(() => decodeRangeReply(Buffer.of((9 << 3) | 3))).to.throw('a field has the unknown type 3');
@@ -110,7 +110,7 @@ describe('decodeRangeReply', () => {
     expect(() => decodeRangeReply(Buffer.alloc(200, 0x80))).to.throw('a number is too large');
   });
 
-  it('decodes or rejects any bytes, and never reads beyond them', () => {
+  it('decodeRangeReply decodes or rejects any bytes, and never reads beyond them', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), damaged(reply.map(encoded))), (message) => {
         try {

@@ -26,7 +26,7 @@ const logOf = (...seqs: number[]): string[] => seqs.map(logKey);
 const all = prefixEnd(logPrefix);
 
 describe('Reading a range in pages', () => {
-  it('requests as many keys as fill 4 MiB, judged by the last page, but at most 2,000', () => {
+  it('Reading a range in pages requests as many keys as fill 4 MiB, judged by the last page, but at most 2,000', () => {
     expect(nextPageKeys(500, 500 * 1_000)).to.equal(2_000);
     expect(nextPageKeys(100, 100 * (128 << 10))).to.equal(32);
     expect(nextPageKeys(1, 2 * maxPageBytes)).to.equal(1);
@@ -52,7 +52,7 @@ describe('Reading a range in pages', () => {
     expect(received).to.deep.equal(keys);
   });
 
-  it('sends two requests for a log that does not fill a page: one for the page, and one for keys after a gap', () => {
+  it('Reading a range in pages sends two requests for a log that does not fill a page: one for the page, and one for keys after a gap', () => {
     expect(readAll(logOf(1, 2, 3), { from: logKey(1), end: all }).requested).to.have.length(2);
     expect(readAll([], { from: logKey(1), end: all }).requested).to.have.length(2);
   });
@@ -97,7 +97,7 @@ describe('Reading a range in pages', () => {
   const others = ['addr/a', 'addr/b', 'addr/c', 'addr/d', 'addr/e', 'head', 'subnet/lan', 'subnet/san', 'writer'];
   const everything = { from: keyPrefix, end: prefixEnd(keyPrefix) };
 
-  it('reads all kinds of keys, and requests log keys separately from others, a page at a time', () => {
+  it('Reading a range in pages reads all kinds of keys, and requests log keys separately from others, a page at a time', () => {
     const keys = [...others.map((key) => keyPrefix + key), ...logOf(7, 8, 9, 10, 11, 12, 13, 14, 15)].toSorted();
     const { requested, received } = readAll(keys, everything, 7);
     expect(received).to.deep.equal(keys);
@@ -145,7 +145,7 @@ describe('Reading a range in pages', () => {
     ]);
   });
 
-  it('returns each key exactly once, for keys of any form', () => {
+  it('Reading a range in pages returns each key exactly once, for keys of any form', () => {
     const anyKey = fc
       .array(fc.constantFrom('a', 'b', '/', '.', '0', '9', '~', '\u007f', '\u0000', 'é', '€'), { maxLength: 6 })
       .map((texts) => `${keyPrefix}addr/${texts.join('')}`);

@@ -109,7 +109,7 @@ describe('The value of a claim key', () => {
     );
   });
 
-  it('stores `alloc` beside the holder, and times as text', () => {
+  it('The value of a claim key stores `alloc` beside the holder, and times as text', () => {
     const released = { seq: 9, at: 0, uid: 'uid-of-a-pod' };
     const claim: Claim = { last: 9, lastAt: 0, networks: ['lan.default'], bindings: [], released };
     expect(claimText(claim)).to.equal(

@@ -52,7 +52,7 @@ describe('encodeTransaction', () => {
     });
   });
 
-  it('encodes a transaction that is larger than its first buffer', () => {
+  it('encodeTransaction encodes a transaction that is larger than its first buffer', () => {
     const values = Array.from({ length: 128 }, (_, index) => ({
       key: `key-${index}`,
       value: 'x'.repeat(8_000 + index),

@@ -41,7 +41,7 @@ const sizeOf = ({ head, events, claims, subnets }: Batch): number =>
   [...events, ...claims, ...subnets].reduce((sum, { text = '' }) => sum + Buffer.byteLength(text), 0);
 
 describe('BatchBuilder', () => {
-  it('chains its events after the head of the replica, and advances the head', async () => {
+  it('BatchBuilder chains its events after the head of the replica, and advances the head', async () => {
     const { replica, builder } = await empty();
     for (const command of [createLedger(), macvlan, allocate('a'), allocate('b')]) add(builder, replica, command);
     const batch = builder.build(7n);
@@ -72,7 +72,7 @@ describe('BatchBuilder', () => {
     expect(new Set(envelopes.map(({ id }) => id)).size).to.equal(4);
   });
 
-  it('writes each claim once, in its last state, with the known revision of its key', async () => {
+  it('BatchBuilder writes each claim once, in its last state, with the known revision of its key', async () => {
     const { ledger, replica, builder } = await empty();
     for (const command of [createLedger(), macvlan, allocate('a')]) add(builder, replica, command);
     const outcome = await ledger.append(builder.build(undefined));
@@ -92,7 +92,7 @@ describe('BatchBuilder', () => {
     expect(second).to.include({ last: 6, alloc: 5 });
   });
 
-  it('records the previous event of each address, also within the batch', async () => {
+  it('BatchBuilder records the previous event of each address, also within the batch', async () => {
     const { replica, builder } = await empty();
     for (const command of [macvlan, allocate('a'), bind('a'), release('a'), unbind('a'), allocate('b')])
       add(builder, replica, command);
@@ -120,7 +120,7 @@ describe('BatchBuilder', () => {
 });
 
 describe('A full BatchBuilder', () => {
-  it('rejects a command above the limit of operations, and is unchanged', async () => {
+  it('A full BatchBuilder rejects a command above the limit of operations, and is unchanged', async () => {
     const { replica, builder } = await empty({ ops: 12, bytes: 1 << 20 });
     add(builder, replica, macvlan); // head, event, subnet: 3 puts
     for (const pod of ['a', 'b', 'c', 'd']) expect(add(builder, replica, allocate(pod))).to.be.true; // 2 each
@@ -182,7 +182,7 @@ describe('A full BatchBuilder', () => {
     expect(add(next, replica, allocate('e'))).to.be.false;
   });
 
-  it('rejects an event that is too large for a page, and is unchanged', async () => {
+  it('A full BatchBuilder rejects an event that is too large for a page, and is unchanged', async () => {
     const { replica, builder } = await empty();
     add(builder, replica, createLedger());
     const before = { head: builder.head, state: describeState(replica.state) };
@@ -192,7 +192,7 @@ describe('A full BatchBuilder', () => {
     expect({ head: builder.head, state: describeState(replica.state) }).to.deep.equal(before);
   });
 
-  it('rejects an event that evolve cannot apply, and is unchanged', async () => {
+  it('A full BatchBuilder rejects an event that evolve cannot apply, and is unchanged', async () => {
     const { replica, builder } = await empty();
     add(builder, replica, macvlan);
     const state = describeState(replica.state);
@@ -205,7 +205,7 @@ describe('A full BatchBuilder', () => {
 });
 
 describe('BatchBuilder.rollBack', () => {
-  it('restores the state, for the last command or for the complete batch', async () => {
+  it('BatchBuilder.rollBack restores the state, for the last command or for the complete batch', async () => {
     const { replica, builder } = await empty();
     const nothing = describeState(replica.state);
     add(builder, replica, macvlan);

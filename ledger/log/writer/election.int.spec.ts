@@ -51,7 +51,7 @@ describe('campaign', () => {
     return (await client.get(writerKey).exec()).kvs[0];
   }
 
-  it('elects one replica, with its address, on a lease of five seconds', async () => {
+  it('campaign elects one replica, with its address, on a lease of five seconds', async () => {
     expect(await currentWriter(client)).to.equal(undefined);
     const term = await elect(one);
     expect(await currentWriter(client)).to.deep.equal(one);
@@ -61,7 +61,7 @@ describe('campaign', () => {
     expect(lease.grantedTTL).to.equal('5');
   });
 
-  it('elects no other replica while the lease is renewed', async () => {
+  it('campaign elects no other replica while the lease is renewed', async () => {
     const term = await elect(one);
     const other = new AbortController();
     const waiting = failureOf(elect(two, client, other.signal));
@@ -77,7 +77,7 @@ describe('campaign', () => {
 
   const leases = async (): Promise<string[]> => (await client.leaseClient.leaseLeases()).leases.map(({ ID }) => ID);
 
-  it('elects exactly one of several candidates, and revokes the leases of the others', async () => {
+  it('campaign elects exactly one of several candidates, and revokes the leases of the others', async () => {
     const before = new Set(await leases());
     const terms: Term[] = [];
     const all = Array.from({ length: 4 }, async (_, index) => {
@@ -100,7 +100,7 @@ describe('campaign', () => {
     expect((await leases()).filter((id) => !before.has(id))).to.deep.equal([]);
   });
 
-  it('elects the next replica immediately when the writer resigns, and leaves no lease', async () => {
+  it('campaign elects the next replica immediately when the writer resigns, and leaves no lease', async () => {
     const term = await elect(one);
     const { lease: ID = '0' } = (await key()) ?? {};
     await term.resign();
@@ -111,7 +111,7 @@ describe('campaign', () => {
     expect(await currentWriter(client)).to.deep.equal(two);
   });
 
-  it('elects the next replica when the lease of a dead writer expires', async () => {
+  it('campaign elects the next replica when the lease of a dead writer expires', async () => {
     const dying = new AbortController();
     await elect(one, client, dying.signal);
     dying.abort();

@@ -74,7 +74,7 @@ describe('The keys of ended Pods', () => {
     expect(copy.everything()).to.deep.equal(memory.everything());
   });
 
-  it('reject a late request after a restart, when no claim and no newer Pod is left', async () => {
+  it('The keys of ended Pods reject a late request after a restart, when no claim and no newer Pod is left', async () => {
     await submitAll(working.writer, allocate('a'), release('a'));
     const dropped = { type: 'DropClaims', subnet: 'macvlan', addresses: ['172.17.0.11'] } as const;
     const answer = (): undefined => undefined;
@@ -91,7 +91,7 @@ describe('The keys of ended Pods', () => {
     expect(working.replica.head.seq).to.equal(seq);
   });
 
-  it('lack Pods that ended before all replicas could read version 6, and contain all later ones', async () => {
+  it('The keys of ended Pods lack Pods that ended before all replicas could read version 6, and contain all later ones', async () => {
     version = 5;
     await submitAll(working.writer, allocate('early'), release('early'));
     version = 6;

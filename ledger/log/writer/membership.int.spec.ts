@@ -82,7 +82,7 @@ describe('Membership', () => {
     while (!(await isSo())) await turn();
   };
 
-  it('publishes address and event versions of a replica on a lease of ten seconds, while it lives', async () => {
+  it('Membership publishes address and event versions of a replica on a lease of ten seconds, while it lives', async () => {
     const { stop } = join('one');
     await until(async () => (await keyed('one')) !== undefined);
     const key = await keyed('one');
@@ -95,7 +95,7 @@ describe('Membership', () => {
     expect(await members()).to.deep.equal([]);
   });
 
-  it('writes the oldest version before the first refresh, then the newest that all replicas read', async () => {
+  it('Membership writes the oldest version before the first refresh, then the newest that all replicas read', async () => {
     const { membership } = join('one');
     expect(membership.eventVersion).to.equal(eventVersions[0]);
     await until(() => membership.eventVersion === newest);
@@ -112,7 +112,7 @@ describe('Membership', () => {
     await until(() => membership.eventVersion === newest);
   });
 
-  it('writes its key again when the key or its lease is lost', async () => {
+  it('Membership writes its key again when the key or its lease is lost', async () => {
     const { membership } = join('one');
     await until(async () => (await keyed('one')) !== undefined);
     const { lease = '0' } = (await keyed('one')) ?? {};
@@ -155,7 +155,7 @@ describe('Membership', () => {
     const joinWith = (name: string, set: ReturnType<typeof clock>) =>
       join(name, eventVersions, { wall: set.wall }).membership;
 
-    it('reports skew to the only replica of three whose clock differs, until the clock is corrected', async () => {
+    it('Membership reports skew to the only replica of three whose clock differs, until the clock is corrected', async () => {
       const fast = clock(hour);
       const one = joinWith('one', fast);
       const others = [joinWith('two', clock()), joinWith('three', clock(5_000))];
@@ -184,7 +184,7 @@ describe('Membership', () => {
       await one.untilClockAgrees(never);
     });
 
-    it('reports no skew to two replicas, because one of them has to write', async () => {
+    it('Membership reports no skew to two replicas, because one of them has to write', async () => {
       const [one, two] = [joinWith('one', clock(hour)), joinWith('two', clock())];
       await Promise.all([one.untilClockAgrees(never), two.untilClockAgrees(never)]);
       expect([one.clockSkewed.aborted, two.clockSkewed.aborted]).to.deep.equal([false, false]);

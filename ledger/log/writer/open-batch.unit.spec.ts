@@ -59,7 +59,7 @@ describe('During an append, the writer', () => {
     return latch;
   }
 
-  it('decides the requests that arrive, and sends them when the append is committed', async () => {
+  it('During an append, the writer decides the requests that arrive, and sends them when the append is committed', async () => {
     const latch = holdAppend();
     const before = ledger.tried.length;
     const first = submit(allocate('a'));
@@ -75,7 +75,7 @@ describe('During an append, the writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
-  it('writes a claim again with the revision of the append', async () => {
+  it('During an append, the writer writes a claim again with the revision of the append', async () => {
     const latch = holdAppend();
     const all = [submit(allocate('a'))];
     await turn();
@@ -90,7 +90,7 @@ describe('During an append, the writer', () => {
     expect(working.replica.state.fenced).to.deep.equal(new Set());
   });
 
-  it('answers a request that was decided during an append only after its own append is committed', async () => {
+  it('During an append, the writer answers a request that was decided during an append only after its own append is committed', async () => {
     const [one, other] = [holdAppend(), holdAppend()];
     const answered: string[] = [];
     const all = [submit(allocate('a')).then(() => answered.push('a'))];
@@ -106,7 +106,7 @@ describe('During an append, the writer', () => {
   });
 
   for (const fault of ['lostRequest', 'lostReply', 'late'] as const)
-    it(`undoes the decisions when the append fails (${fault}), and makes them again`, async () => {
+    it(`During an append, the writer undoes the decisions when the append fails (${fault}), and makes them again`, async () => {
       const latch = holdAppend(ledger[fault]);
       const all = [submit(allocate('a'))];
       await turn();
@@ -137,7 +137,7 @@ describe('During an append, the writer', () => {
     expect(typesOf(await logOf(memory)).filter((type) => type === 'AllocationRefused')).to.have.length(1);
   });
 
-  it('drops the decision for a caller that leaves, and decides the others again', async () => {
+  it('During an append, the writer drops the decision for a caller that leaves, and decides the others again', async () => {
     const latch = holdAppend();
     const leaving = new AbortController();
     const first = submit(allocate('a'));
@@ -158,7 +158,7 @@ describe('During an append, the writer', () => {
     ['a deadline passes', { wallMs: 4_000, elapsedMs: 0 }, 3_000],
     ['100 ms pass', { wallMs: 0, elapsedMs: 200 }, Infinity],
   ] as const)
-    it(`decides again when ${what} before the append is committed`, async () => {
+    it(`During an append, the writer decides again when ${what} before the append is committed`, async () => {
       const latch = holdAppend();
       const first = submit(allocate('a'));
       await turn();
@@ -206,7 +206,7 @@ describe('During an append, the writer', () => {
     }
   });
 
-  it('takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
+  it('During an append, the writer takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
     const from = (actor: string, name: string) =>
       working.writer.submit({ ...requestFor(allocate(name)), actor: `ipledger://${actor}` });
     const sizesOf = async (send: () => Promise<unknown>[]): Promise<number[]> => {
@@ -236,7 +236,7 @@ describe('During an append, the writer', () => {
     }
   });
 
-  it('rejects requests that it has not sent with NOT_WRITER when it stops', async () => {
+  it('During an append, the writer rejects requests that it has not sent with NOT_WRITER when it stops', async () => {
     const latch = holdAppend();
     const first = submit(allocate('a'));
     await turn();

@@ -63,7 +63,7 @@ describe('The queue of requests', () => {
     expect(taken()).to.deep.equal(['a-1', 'b-1', 'a-2', 'c-1']);
   });
 
-  it('rejects the requests whose caller has left, and keeps the turns of the others', () => {
+  it('The queue of requests rejects the requests whose caller has left, and keeps the turns of the others', () => {
     push('a-1', 'a-2');
     queue.push(requestOf('b-1', true));
     push('c-1');

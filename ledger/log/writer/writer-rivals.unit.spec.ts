@@ -144,7 +144,7 @@ function assertTrue(log: readonly StoredEvent[], { command, answer, head }: Answ
 }
 
 describe('Two writers without an election, behind a faulty network', () => {
-  it('answer each request once and correctly, allocate no address twice, and write keys that match the log', async function () {
+  it('Two writers without an election, behind a faulty network answer each request once and correctly, allocate no address twice, and write keys that match the log', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { maxLength: 60, size: 'max' }), async (steps) => {

@@ -50,7 +50,7 @@ describe('The writer at its limits', () => {
     await working.writer.submit(query);
   });
 
-  it('rejects queued and new requests with NOT_WRITER, and with UNAVAILABLE if they may have been written', async () => {
+  it('The writer at its limits rejects queued and new requests with NOT_WRITER, and with UNAVAILABLE if they may have been written', async () => {
     const latch = createLatch();
     ledger.faults.push(async () => {
       await latch.opened;
@@ -77,7 +77,7 @@ describe('The writer at its limits', () => {
     expect(ledger.faults).to.have.length(0);
   });
 
-  it('resigns after a hundred consecutive unknown outcomes', async () => {
+  it('The writer at its limits resigns after a hundred consecutive unknown outcomes', async () => {
     ledger.faults.push(...Array.from({ length: 200 }, () => ledger.lostRequest));
     expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'UNAVAILABLE');
     expect(ledger.faults.length).to.be.within(90, 110);
@@ -86,7 +86,7 @@ describe('The writer at its limits', () => {
     await next.stop();
   });
 
-  it('stops at a bug, and reports it to the waiting callers', async () => {
+  it('The writer at its limits stops at a bug, and reports it to the waiting callers', async () => {
     performance.now = () => 0; // no turn is over, so both are in a batch, on any machine
     working.replica.revisionOf = () => {
       throw new TypeError('oops');
@@ -125,7 +125,7 @@ describe('The writer at its limits', () => {
     ],
   ];
   for (const [what, tamper, message] of tampered)
-    it(`stops with LEDGER_DAMAGED without a wrong answer when ${what}`, async () => {
+    it(`The writer at its limits stops with LEDGER_DAMAGED without a wrong answer when ${what}`, async () => {
       tamper();
       expect(await failureOf(submit(allocate('a')))).to.have.property('code', 'NOT_WRITER');
       const ended = (await working.stop()) as Error;

@@ -67,7 +67,7 @@ describe('The writer', () => {
     for (const { ms } of appends) expect(ms).to.be.within(0, passedMs);
   });
 
-  it('writes waiting requests in one transaction, in order', async () => {
+  it('The writer writes waiting requests in one transaction, in order', async () => {
     const before = ledger.tried.length;
     const now = performance.now.bind(performance);
     performance.now = () => 0; // no turn is over, on any machine
@@ -81,7 +81,7 @@ describe('The writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
-  it('writes the newest schema version that all replicas can read, even if that changes between batches', async () => {
+  it('The writer writes the newest schema version that all replicas can read, even if that changes between batches', async () => {
     let version: EventVersion = 1;
     await working.stop();
     working = await startWriter(ledger, { eventVersion: () => version });
@@ -103,7 +103,7 @@ describe('The writer', () => {
     expect(describeState(working.replica.state)).to.deep.equal(describeFold(await logOf(memory)));
   });
 
-  it('writes a namespace limit only when all replicas enforce it', async () => {
+  it('The writer writes a namespace limit only when all replicas enforce it', async () => {
     let version: EventVersion = 4;
     await working.stop();
     working = await startWriter(ledger, { eventVersion: () => version });
@@ -119,7 +119,7 @@ describe('The writer', () => {
     expect((await logOf(memory)).slice(3).map(({ envelope: { v } }) => v)).to.deep.equal([4, 5]);
   });
 
-  it('writes that a Subnet probes its addresses only when all replicas know what a probe finds', async () => {
+  it('The writer writes that a Subnet probes its addresses only when all replicas know what a probe finds', async () => {
     await working.stop();
     working = await startWriter(ledger, { eventVersion: () => 8 });
     const spec = { cidrBlock: '10.9.0.0/24', gateway: '', excludeIps: [], provider: 'nine.default', protocol: '' };
@@ -130,7 +130,7 @@ describe('The writer', () => {
     expect((await logOf(memory)).at(-1)?.envelope.v).to.equal(8);
   });
 
-  it('answers no request before its transaction is committed: new, repeated or refused', async () => {
+  it('The writer answers no request before its transaction is committed: new, repeated or refused', async () => {
     await submit(allocate('held', { candidates: [['172.17.0.100']] }));
     const latch = createLatch();
     ledger.faults.push(async (append) => {
@@ -161,7 +161,7 @@ describe('The writer', () => {
     expect(answered).to.have.length(all.length);
   });
 
-  it('answers no request without events before it has read the head', async () => {
+  it('The writer answers no request without events before it has read the head', async () => {
     await submit(allocate('a'));
     const latch = createLatch();
     ledger.readable = latch.opened;
@@ -187,7 +187,7 @@ describe('The writer', () => {
     expect(answer).to.equal(1);
   });
 
-  it('answers no query when the head is another event of the same number', async () => {
+  it('The writer answers no query when the head is another event of the same number', async () => {
     const { hash } = working.replica.head;
     memory.put(headKey, (memory.get(headKey) as string).replace(hash, hash.replaceAll(/./g, 'f')));
     const answer = working.writer.submit({ answer: (state) => state.pods.size, actor: '', signal: never });
@@ -195,7 +195,7 @@ describe('The writer', () => {
     expect(await working.stop()).to.have.property('code', 'LEDGER_DAMAGED');
   });
 
-  it('allocates no address twice in two consecutive transactions', async () => {
+  it('The writer allocates no address twice in two consecutive transactions', async () => {
     const first = [submit(allocate('a', smallAttachment)), submit(allocate('b', smallAttachment))];
     await turn();
     const second = [submit(allocate('c', smallAttachment)), failureOf(submit(allocate('d', smallAttachment)))] as const;
@@ -204,7 +204,7 @@ describe('The writer', () => {
     expect(await second[1]).to.have.property('code', 'SUBNET_FULL');
   });
 
-  it('fails only the request whose command throws, and undoes it', async () => {
+  it('The writer fails only the request whose command throws, and undoes it', async () => {
     const bad = (more: Partial<PendingRequest<unknown>>) =>
       failureOf(working.writer.submit({ ...requestFor(allocate('bad')), ...more }));
     const boom = (): never => {
@@ -239,7 +239,7 @@ describe('The writer', () => {
     expect(typesOf(await logOf(memory))).to.not.include('AddressAllocated');
   });
 
-  it('refuses a request that fits into no transaction, and continues', async () => {
+  it('The writer refuses a request that fits into no transaction, and continues', async () => {
     await working.stop();
     const narrow = new MemoryLedger({ ops: 6, bytes: 1 << 20 });
     working = await startWriter(narrow);
@@ -252,7 +252,7 @@ describe('The writer', () => {
     await submit(allocate('b'));
   });
 
-  it('refuses to allocate and release while the ledger is frozen, but imports allocations', async () => {
+  it('The writer refuses to allocate and release while the ledger is frozen, but imports allocations', async () => {
     await submit(allocate('a'));
     await memory.freeze({ epoch: 1, seq: 99, hash: 'h', by: 'client', at: '' }, await memory.head(never), never);
     const importOf = { ...allocate('c', { candidates: [['172.17.0.77']] }), import: true } as const;
@@ -267,7 +267,7 @@ describe('The writer', () => {
     expect((await submit(allocate('b'))).answer.events).to.equal(1);
   });
 
-  it('never writes a time before that of the previous event, when the clock is set back', async () => {
+  it('The writer never writes a time before that of the previous event, when the clock is set back', async () => {
     const times = [5_000, 5_000, 9_000, 2_000, 2_001];
     const clock = new LedgerClock({ wall: () => times.shift() ?? 2_002, monotonic: () => 0 });
     const other = new MemoryLedger();
@@ -294,7 +294,7 @@ describe('The writer', () => {
       );
     beforeEach(async () => void (await submit(allocate('holder', taken))));
 
-    it('writes one event per Pod uid and reason, for any number of requests', async () => {
+    it('For refusals, the writer writes one event per Pod uid and reason, for any number of requests', async () => {
       const many = Array.from({ length: 5 }, () => failureOf(submit(allocate('a', taken))));
       for (const error of await Promise.all(many)) expect(error).to.have.property('code', 'ADDRESS_IN_USE');
       await failureOf(submit(allocate('a', taken)));
@@ -303,7 +303,7 @@ describe('The writer', () => {
       expect(await refusals()).to.deep.equal(['uid-a ADDRESS_IN_USE', 'uid-a SUBNET_UNKNOWN', 'uid-b ADDRESS_IN_USE']);
     });
 
-    it('writes no event when another writer has recorded the same refusal', async () => {
+    it('For refusals, the writer writes no event when another writer has recorded the same refusal', async () => {
       const other = await startWriter(memory);
       await failureOf(other.writer.submit(requestFor(allocate('a', taken))));
       await other.stop();
@@ -311,7 +311,7 @@ describe('The writer', () => {
       expect(await refusals()).to.deep.equal(['uid-a ADDRESS_IN_USE']);
     });
 
-    it('writes no event for a refusal that is larger than a transaction, and still returns the refusal', async () => {
+    it('For refusals, the writer writes no event for a refusal that is larger than a transaction, and still returns the refusal', async () => {
       await working.stop();
       const narrow = new MemoryLedger({ ops: 128, bytes: 3_000 });
       working = await startWriter(narrow);

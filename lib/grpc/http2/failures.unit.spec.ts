@@ -25,7 +25,7 @@ describe('failureOf', () => {
     expect(describeEnd({ response, trailers: { 'grpc-status': '0' } })).to.equal('OK');
   });
 
-  it('returns the code and the decoded message that the server sent', () => {
+  it('failureOf returns the code and the decoded message that the server sent', () => {
     const trailers = {
       'grpc-status': '5',
       'grpc-message': 'no lan %E2%80%93 or 5%',

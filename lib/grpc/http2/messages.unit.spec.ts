@@ -25,14 +25,14 @@ describe('readMessages', () => {
   const bytes = Buffer.concat(texts.map((text) => frameMessage(Buffer.from(text))));
 
   for (const size of [1, 2, 7, 106, bytes.length])
-    it(`yields the messages of frameMessage when they arrive in chunks of ${size} bytes`, async () => {
+    it(`readMessages yields the messages of frameMessage when they arrive in chunks of ${size} bytes`, async () => {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.subarray(index * size, (index + 1) * size),
       );
       expect(await read(chunks)).to.deep.equal(texts);
     });
 
-  it('fails before it has read a message that is too long', async () => {
+  it('readMessages fails before it has read a message that is too long', async () => {
     const prefix = frameMessage(Buffer.alloc(maxBytes + 1)).subarray(0, 5);
     expect(await failureOf([prefix])).to.contain('the reply has 101 bytes, and 100 is the limit');
   });

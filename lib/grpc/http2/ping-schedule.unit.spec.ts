@@ -14,13 +14,13 @@ describe('PingSchedule', () => {
     return times;
   }
 
-  it('pings at the short interval while calls begin, and at the long one after the last call', () => {
+  it('PingSchedule pings at the short interval while calls begin, and at the long one after the last call', () => {
     expect(pingTimes(30, [1, 29])).to.deep.equal([5, 10, 15, 20, 25, 30]);
     const idle = pingTimes(400, []).filter((time) => time > intervals.idleKeepaliveMs);
     expect(idle).to.deep.equal([115, 175, 235, 295, 355]);
   });
 
-  it('pings at the first call after a pause, so that a lost connection is found during the call', () => {
+  it('PingSchedule pings at the first call after a pause, so that a lost connection is found during the call', () => {
     expect(pingTimes(302, [301]).slice(-2)).to.deep.equal([295, 301]);
     expect(pingTimes(298, [297]).slice(-1)).to.deep.equal([295]);
   });

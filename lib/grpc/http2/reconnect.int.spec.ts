@@ -10,7 +10,7 @@ const list = (connection: Connection): Promise<unknown> =>
   call(connection, IpamService.listAllocations, {}, { timeoutMs: 30_000 });
 
 describe('A connection on HTTP/2 alone', () => {
-  it('finishes a call while the server stops, and reconnects when it has started again', async () => {
+  it('A connection on HTTP/2 alone finishes a call while the server stops, and reconnects when it has started again', async () => {
     const isHeld = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const listAllocations = (_call: unknown, answer: sendUnaryData<object>): void => {

@@ -33,7 +33,7 @@ const failureOf = (opening: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('SessionKeeper', () => {
-  it('shares one connection, and ends it when the server does not reply to a ping', async () => {
+  it('SessionKeeper shares one connection, and ends it when the server does not reply to a ping', async () => {
     await withHangingServer(async (endpoint, sockets) => {
       const keeper = new SessionKeeper(endpoint, undefined, 'allocator', { keepalive });
       const [session, same] = await Promise.all([keeper.open(), keeper.open()]);

@@ -13,7 +13,7 @@ class FakeCall extends EventEmitter {
 }
 
 describe('CallEnding', () => {
-  it('aborts its signal with CANCELLED when the call ends', () => {
+  it('CallEnding aborts its signal with CANCELLED when the call ends', () => {
     const call = new FakeCall();
     const ending = new CallEnding(call);
     const { signal } = ending;
@@ -32,7 +32,7 @@ describe('CallEnding', () => {
     expect(ending.signal.reason).to.have.property('code', 'CANCELLED');
   });
 
-  it('listens for the end only after the signal is read', () => {
+  it('CallEnding listens for the end only after the signal is read', () => {
     const call = new FakeCall();
     const ending = new CallEnding(call);
     expect([ending.aborted, call.listenerCount('cancelled')]).to.deep.equal([false, 0]);

@@ -25,7 +25,7 @@ describe('Client budgets', () => {
     expect(budgets).to.include({ bytes: 0, clientCount: 0 });
   });
 
-  it('limit the bytes of all clients, and keep a separate limit for the programs of ipledger', () => {
+  it('Client budgets limit the bytes of all clients, and keep a separate limit for the programs of ipledger', () => {
     const taken = Array.from({ length: 100 }, (_, index) =>
       budgets.take(clientOf(`ipledger://agent/${index}`), others.maxClientBytes),
     );
@@ -45,7 +45,7 @@ describe('Client budgets', () => {
     expect(budgets.bytes).to.be.at.most(others.maxBytes);
   });
 
-  it('limit the streams of all clients, and keep a separate limit for the programs of ipledger', () => {
+  it('Client budgets limit the streams of all clients, and keep a separate limit for the programs of ipledger', () => {
     const openAll = (uri: string): number => {
       let count = 0;
       while (budgets.openStream(clientOf(uri))) count++;

@@ -150,7 +150,7 @@ describe('The limits of clients', function () {
       expect(await outcome(call)).to.equal(status.INVALID_ARGUMENT);
     });
 
-    it('stop reading a connection whose calls have large headers', async () => {
+    it('The limits of clients without an identity stop reading a connection whose calls have large headers', async () => {
       const session = await openSession(server.port);
       const headers = { authorization: 'Bearer pending.to.ken', 'x-large': 'x'.repeat(15_000) };
       for (let calls = 0; calls < 99; calls++) begin(session, SubnetsService.applySubnet.path, headers);
@@ -174,7 +174,7 @@ describe('The limits of clients', function () {
       while (refused.length < 100) await new Promise(setImmediate);
     });
 
-    it('close the oldest connection beyond 1,024, while a client with an identity is served', async () => {
+    it('The limits of clients without an identity close the oldest connection beyond 1,024, while a client with an identity is served', async () => {
       const agent = await openSession(server.port);
       const call = () => {
         const stream = begin(agent, IpamService.listBindings.path, { authorization: 'Bearer agent.to.ken' });
@@ -208,7 +208,7 @@ describe('The limits of clients', function () {
       server = await startLimitedServer(tls);
     });
 
-    it('refuse more than 4 KiB of an agent before its request is complete', async () => {
+    it('The limits of clients with an identity refuse more than 4 KiB of an agent before its request is complete', async () => {
       const session = await openSession(server.port, 'ipledger://agent/node-1');
       const call = begin(session, IpamService.listBindings.path);
       void sendUnfinished(call, 5_000);
@@ -225,7 +225,7 @@ describe('The limits of clients', function () {
       expect(new Set(await Promise.all(calls.map(outcome)))).to.deep.equal(new Set([status.INVALID_ARGUMENT]));
     });
 
-    it('refuse a request that is longer than its fields allow, even from an operator', async () => {
+    it('The limits of clients with an identity refuse a request that is longer than its fields allow, even from an operator', async () => {
       const session = await openSession(server.port, 'ipledger://operator/me');
       const calls = [LedgerService.getStatus, LedgerService.watch].map(({ path }) => begin(session, path));
       const large = begin(session, SubnetsService.applySubnet.path);
@@ -235,7 +235,7 @@ describe('The limits of clients', function () {
       expect(large.closed).to.equal(false);
     });
 
-    it('refuse compressed requests without inflating them', async () => {
+    it('The limits of clients with an identity refuse compressed requests without inflating them', async () => {
       for (const identity of ['ipledger://agent/node-1', 'ipledger://operator/me']) {
         const session = await openSession(server.port, identity);
         const call = begin(session, IpamService.listBindings.path, { 'grpc-encoding': 'gzip' });
@@ -303,7 +303,7 @@ describe('The limits of clients', function () {
       expect(server.handled.length).to.be.at.most(1 + 32);
     });
 
-    it('refuse more than 32 streams of events of a client, on all its connections together', async () => {
+    it('The limits of clients with an identity refuse more than 32 streams of events of a client, on all its connections together', async () => {
       const outcomes: Promise<number>[] = [];
       for (let opening = 0; opening < 2; opening++) {
         const session = await openSession(server.port, 'ipledger://viewer');
@@ -317,7 +317,7 @@ describe('The limits of clients', function () {
       expect([countOf(statuses, status.OK), countOf(statuses, status.UNAVAILABLE)]).to.deep.equal([32, 8]);
     });
 
-    it('close more than 64 connections of a client', async () => {
+    it('The limits of clients with an identity close more than 64 connections of a client', async () => {
       const ends: Promise<unknown>[] = [];
       for (let count = 0; count < 66; count++) {
         const session = await openSession(server.port, 'ipledger://viewer');
@@ -329,7 +329,7 @@ describe('The limits of clients', function () {
       await Promise.all(ends);
     });
 
-    it('release the memory of ended calls and closed connections', async () => {
+    it('The limits of clients with an identity release the memory of ended calls and closed connections', async () => {
       const session = await openSession(server.port, 'ipledger://agent/node-1');
       const calls = Array.from({ length: 50 }, () => begin(session, IpamService.wait.path));
       for (const call of calls) call.end(frameMessage(Buffer.alloc(0)));

@@ -13,14 +13,14 @@ describe('A server without TLS', () => {
     'allocator:7411',
     ':7411',
   ])
-    it(`refuses to listen on ${listen}, which other machines may reach, and names the remedies`, () => {
+    it(`A server without TLS refuses to listen on ${listen}, which other machines may reach, and names the remedies`, () => {
       expect(() => refuseInsecureListen({ ...plaintext, listen })).to.throw(
         /TLS is off.*IPLEDGER_TLS_CA.*127\.0\.0\.1.*--insecure/,
       );
     });
 
   for (const listen of ['127.0.0.1:7411', '127.1.2.3:0', '[::1]:7411', 'localhost:7411'])
-    it(`listens on ${listen}, which only this machine can reach`, () => {
+    it(`A server without TLS listens on ${listen}, which only this machine can reach`, () => {
       expect(() => refuseInsecureListen({ ...plaintext, listen })).to.not.throw();
     });
 
@@ -28,7 +28,7 @@ describe('A server without TLS', () => {
     expect(() => refuseInsecureListen({ ...plaintext, listen: '0.0.0.0:7411', insecure: true })).to.not.throw();
   });
 
-  it('accepts IPLEDGER_INSECURE=1 as --insecure, but no other value of the variable', () => {
+  it('A server without TLS accepts IPLEDGER_INSECURE=1 as --insecure, but no other value of the variable', () => {
     expect(isInsecure(undefined, { IPLEDGER_INSECURE: '1' })).to.equal(true);
     for (const value of ['', '0', 'false']) expect(isInsecure(undefined, { IPLEDGER_INSECURE: value })).to.equal(false);
     expect(isInsecure(true, {})).to.equal(true);

@@ -9,21 +9,21 @@ describe('The Kubernetes permissions', () => {
     expect([...kubernetesPermissions.keys()]).to.have.members([...permissions.keys()]);
   });
 
-  it('exclude the RPCs that operators may not call, and no others', () => {
+  it('The Kubernetes permissions exclude the RPCs that operators may not call, and no others', () => {
     const never = [...kubernetesPermissions].flatMap(([path, permission]) => (permission ? [] : [path]));
     const ofNodes = ['Wait', 'Attach', 'Bind', 'ReportConflict'].map((name) => `/ipledger.v1.Ipam/${name}`);
     expect(never).to.have.members(ofNodes);
     for (const [path, row] of permissions) expect(row.operator === undefined, path).to.equal(never.includes(path));
   });
 
-  it('use a reading verb for exactly the RPCs that a viewer may call', () => {
+  it('The Kubernetes permissions use a reading verb for exactly the RPCs that a viewer may call', () => {
     for (const [path, permission] of kubernetesPermissions) {
       const reads = ['get', 'list', 'watch'].includes(permission?.verb ?? '');
       expect(reads, path).to.equal(permissions.get(path)?.viewer !== undefined);
     }
   });
 
-  it('equal the table in docs/security.md', () => {
+  it('The Kubernetes permissions equal the table in docs/security.md', () => {
     const document = readFileSync(join(import.meta.dirname, '../../../docs/security.md'), 'utf8');
     const section = /<!-- kubernetes-permissions -->([^]*)<!-- \/kubernetes-permissions -->/.exec(document)?.[1] ?? '';
     const rows = section.split('\n').flatMap((line) => {

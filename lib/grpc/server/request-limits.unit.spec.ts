@@ -62,13 +62,13 @@ function refusalOf(path: string, request: unknown): IpledgerError | undefined {
 }
 
 describe('Request limits', () => {
-  it('cover every RPC of the API', () => {
+  it('Request limits cover every RPC of the API', () => {
     const paths = [...permissions.keys()].filter((path) => path.startsWith('/ipledger.'));
     expect([...requestLimits.keys()]).to.have.members(paths);
   });
 
   for (const path of requestLimits.keys())
-    it(`reject each text and list of ${path} over its limit, and name the field`, () => {
+    it(`Request limits reject each text and list of ${path} over its limit, and name the field`, () => {
       for (const { field, request } of probesOf(path, 1)) {
         const refusal = refusalOf(path, request);
         expect(refusal?.code, field).to.equal('INVALID_REQUEST');
@@ -78,7 +78,7 @@ describe('Request limits', () => {
       for (const { field, request } of probesOf(path, 0)) expect(refusalOf(path, request), field).to.equal(undefined);
     });
 
-  it('permit a request with all texts and lists at their limits, up to 1 MiB', () => {
+  it('Request limits permit a request with all texts and lists at their limits, up to 1 MiB', () => {
     for (const { path, requestSerialize } of methods) {
       const { length } = requestSerialize(largest(requestLimits.get(path) ?? {}) as object);
       const max = maxRequestBytesOf(path, 'operator');
@@ -88,7 +88,7 @@ describe('Request limits', () => {
     }
   });
 
-  it('permit an agent 4 KiB, or less if the fields allow less', () => {
+  it('Request limits permit an agent 4 KiB, or less if the fields allow less', () => {
     const { wait, unbind } = IpamService;
     expect(maxRequestBytesOf(unbind.path, 'operator')).to.be.greaterThan(4_096);
     expect(maxRequestBytesOf(unbind.path, 'agent')).to.equal(4_096);

@@ -20,7 +20,7 @@ describe('A request to the API server', () => {
       (error: unknown) => error as ApiError,
     );
 
-  it('fails with the request and the response in one message', async () => {
+  it('A request to the API server fails with the request and the response in one message', async () => {
     server.replies.push(errorReply(422, 'Pod "a" is invalid'));
     const api = await server.start();
     const error = await failure(api.request({ method: 'GET', path: '/x', timeoutMs: 5_000, signal }));
@@ -28,21 +28,21 @@ describe('A request to the API server', () => {
     expect(error).to.include({ status: 422, field: '', reaction: 'invalid' });
   });
 
-  it('fails with the text of a response that is no Status object', async () => {
+  it('A request to the API server fails with the text of a response that is no Status object', async () => {
     server.replies.push((response) => void response.writeHead(502).end('<html>bad gateway</html>'));
     const api = await server.start();
     const error = await failure(api.request({ method: 'GET', path: '/x', timeoutMs: 5_000, signal }));
     expect(error).to.include({ status: 502, reaction: 'later', message: 'GET /x: 502 <html>bad gateway</html>' });
   });
 
-  it('times out without a response, and reports the timeout', async () => {
+  it('A request to the API server times out without a response, and reports the timeout', async () => {
     server.replies.push(() => undefined);
     const api = await server.start();
     const error = await failure(api.request({ method: 'GET', path: '/x', timeoutMs: 20, signal }));
     expect(error).to.include({ status: 0, reaction: 'later', message: 'GET /x: no response within 20 ms' });
   });
 
-  it('times out when an exec plugin returns no credentials', async () => {
+  it('A request to the API server times out when an exec plugin returns no credentials', async () => {
     const config = kubeConfigFor('http://127.0.0.1:1');
     config.applyToHTTPSOptions = () => new Promise(() => undefined);
     const api = connectApi(config);
@@ -59,7 +59,7 @@ describe('A request to the API server', () => {
   });
 
   for (const discardBody of [false, true])
-    it(`fails when the connection breaks within the response${discardBody ? ', also with discardBody' : ''}`, async () => {
+    it(`A request to the API server fails when the connection breaks within the response${discardBody ? ', also with discardBody' : ''}`, async () => {
       server.replies.push(brokenReply('{"metadata":'));
       const api = await server.start();
       const request = { method: 'POST', path: '/x', body: {}, timeoutMs: 5_000, signal } as const;
@@ -75,7 +75,7 @@ describe('A request to the API server', () => {
     expect(await failure(api.request(request))).to.include({ status: 409, message: 'POST /x: 409 there is one' });
   });
 
-  it('accepts a compressed response, and limits it without its compression', async () => {
+  it('A request to the API server accepts a compressed response, and limits it without its compression', async () => {
     const headers: IncomingHttpHeaders[] = [];
     server.replies.push((response) => {
       headers.push(response.req.headers);
@@ -126,7 +126,7 @@ describe('A request to the API server', () => {
     });
   });
 
-  it('fails when the response exceeds the size limit of the request', async () => {
+  it('A request to the API server fails when the response exceeds the size limit of the request', async () => {
     server.replies.push((response) => void response.end(`"${'x'.repeat(100)}"`));
     const api = await server.start();
     const request = { method: 'GET', path: '/x', timeoutMs: 5_000, signal } as const;
@@ -198,7 +198,7 @@ describe('The connection to the default cluster', () => {
     );
   });
 
-  it('fails when the file cannot be read, or names no cluster', async () => {
+  it('The connection to the default cluster fails when the file cannot be read, or names no cluster', async () => {
     const missing: unknown = await connectDefaultApi().catch((error: unknown) => error);
     expect(missing).to.have.property('message').that.contains(`KUBECONFIG cannot be read`).and.contains(folder);
     writeFileSync(

@@ -140,7 +140,7 @@ describe('A server that accepts tokens', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('binds a Pod for the agent of its node, and the event names the agent', async () => {
+  it('A server that accepts tokens binds a Pod for the agent of its node, and the event names the agent', async () => {
     await call(
       open(await identified('ipledger://watcher')),
       IpamService.allocate,
@@ -159,22 +159,22 @@ describe('A server that accepts tokens', () => {
     expect(await codeOf(withToken('node-1.of.agent'), bind, bindOn('node-2'))).to.equal('PERMISSION_DENIED');
   });
 
-  it('rejects an agent that calls what only an operator may', async () => {
+  it('A server that accepts tokens rejects an agent that calls what only an operator may', async () => {
     expect(await codeOf(withToken('node-1.of.agent'), listSubnets, {})).to.equal('PERMISSION_DENIED');
   });
 
-  it('rejects an agent that forwards for another identity', async () => {
+  it('A server that accepts tokens rejects an agent that forwards for another identity', async () => {
     const metadata = new Metadata();
     metadata.set(onBehalfOfKey, 'ipledger://operator/me');
     expect(await codeOf(withToken('node-1.of.agent'), listSubnets, {}, metadata)).to.equal('PERMISSION_DENIED');
   });
 
-  it('rejects a client without certificate and token, before any review', async () => {
+  it('A server that accepts tokens rejects a client without certificate and token, before any review', async () => {
     expect(await codeOf(rawClient(), listSubnets, {})).to.equal('UNAUTHENTICATED');
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('rejects a certificate of an unknown authority that names an operator', async () => {
+  it('A server that accepts tokens rejects a certificate of an unknown authority that names an operator', async () => {
     const forged = rawClient(await certificate('ipledger://operator/forged', strangers));
     expect(await codeOf(forged, listSubnets, {})).to.equal('UNAUTHENTICATED');
     const metadata = new Metadata();
@@ -183,7 +183,7 @@ describe('A server that accepts tokens', () => {
     expect(await codeOf(asAllocator, listSubnets, {}, metadata)).to.equal('UNAUTHENTICATED');
   });
 
-  it("accepts a client whose authority became trusted after the client's first connection", async () => {
+  it("A server that accepts tokens accepts a client whose authority became trusted after the client's first connection", async () => {
     const trusted = join(folder, 'trusted.crt');
     copyFileSync(authority.cert, trusted);
     const files = { ca: trusted, ...(await certificate('ipledger://allocator/renewed')) };
@@ -203,7 +203,7 @@ describe('A server that accepts tokens', () => {
     expect(await call(client, SubnetsService.listSubnets, {}, { timeoutMs })).to.have.property('subnets');
   });
 
-  it('rejects a resumed TLS session that began with a certificate of an unknown authority, or without a certificate', async () => {
+  it('A server that accepts tokens rejects a resumed TLS session that began with a certificate of an unknown authority, or without a certificate', async () => {
     const forged = await certificate('ipledger://operator/forged', strangers);
     const keys = { cert: readFileSync(forged.cert), key: readFileSync(forged.key) };
     for (const identification of [keys, {}]) {
@@ -229,7 +229,7 @@ describe('A server that accepts tokens', () => {
     }
   });
 
-  it('rejects a trusted certificate without an identity, even with a valid token', async () => {
+  it('A server that accepts tokens rejects a trusted certificate without an identity, even with a valid token', async () => {
     const pair = await issueCertificate(authority, {
       name: 'without-identity',
       commonName: 'x',
@@ -261,7 +261,7 @@ describe('A server that accepts tokens', () => {
       expect(reviewed).to.deep.equal([]);
     });
 
-  it('rejects an invalid token with UNAUTHENTICATED, even on health and reflection', async () => {
+  it('A server that accepts tokens rejects an invalid token with UNAUTHENTICATED, even on health and reflection', async () => {
     const client = rawClient();
     for (const path of ['/grpc.health.v1.Health/Check', '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo']) {
       const same = (bytes: unknown): Buffer => bytes as Buffer;
@@ -272,7 +272,7 @@ describe('A server that accepts tokens', () => {
     }
   });
 
-  it('answers UNAVAILABLE while tokens cannot be verified, so that an ADD is retried', async () => {
+  it('A server that accepts tokens answers UNAVAILABLE while tokens cannot be verified, so that an ADD is retried', async () => {
     isDown = true;
     const error = await failureOf(
       call(withToken('node-1.of.agent'), IpamService.bind, bindOn('node-1'), { timeoutMs }),

@@ -121,14 +121,14 @@ describe('A server that accepts Kubernetes users', () => {
 
   const reservation = (address: string) => ({ subnet: 'macvlan', addresses: [address], reservedFor: 'a reason' });
 
-  it('executes what the review permits, and the event names the user', async () => {
+  it('A server that accepts Kubernetes users executes what the review permits, and the event names the user', async () => {
     const alice = withToken('alice@example.org');
     await call(alice, IpamService.reserve, reservation('172.17.0.200'), { timeoutMs });
     expect(await actorsOf('AddressReserved')).to.deep.equal(['kubernetes:alice@example.org']);
     expect(reviewed).to.deep.equal(['alice@example.org /ipledger.v1.Ipam/Reserve']);
   });
 
-  it('rejects what the review denies, and a token that the API server rejects', async () => {
+  it('A server that accepts Kubernetes users rejects what the review denies, and a token that the API server rejects', async () => {
     expect(await codeOf(withToken('bob'), reserve, reservation('172.17.0.201'))).to.equal('PERMISSION_DENIED');
     expect(await codeOf(withToken('stranger'), reserve, reservation('172.17.0.201'))).to.equal('UNAUTHENTICATED');
   });
@@ -137,7 +137,7 @@ describe('A server that accepts Kubernetes users', () => {
     ['the token', 'UNAUTHENTICATED', () => void expired.add('alice')],
     ['the permission', 'PERMISSION_DENIED', () => void denied.add('alice')],
   ] as const)
-    it(`verifies the caller again before each reply of Watch, and ends Watch when ${what} is rejected`, async () => {
+    it(`A server that accepts Kubernetes users verifies the caller again before each reply of Watch, and ends Watch when ${what} is rejected`, async () => {
       const watching = watchAs('alice');
       await watching.next();
       await watching.next();
@@ -147,7 +147,7 @@ describe('A server that accepts Kubernetes users', () => {
       expect((await failureOf(watching.next())).code).to.equal(code);
     });
 
-  it('continues Watch while the API server does not answer', async () => {
+  it('A server that accepts Kubernetes users continues Watch while the API server does not answer', async () => {
     const watching = watchAs('alice');
     await watching.next();
     await watching.next();
@@ -164,13 +164,13 @@ describe('A server that accepts Kubernetes users', () => {
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('rejects a user that forwards for another user, an operator or itself', async () => {
+  it('A server that accepts Kubernetes users rejects a user that forwards for another user, an operator or itself', async () => {
     for (const actor of ['kubernetes:root', 'ipledger://operator/me', 'kubernetes:alice'])
       expect(await codeOf(withToken('alice'), listSubnets, {}, actor)).to.equal('PERMISSION_DENIED');
     expect(reviewed).to.deep.equal([]);
   });
 
-  it('executes a call that an allocator forwards for a user, without a second review', async () => {
+  it('A server that accepts Kubernetes users executes a call that an allocator forwards for a user, without a second review', async () => {
     const metadata = new Metadata();
     metadata.set(onBehalfOfKey, 'kubernetes:alice@example.org');
     const allocator = open(await identified('ipledger://allocator/standby'));

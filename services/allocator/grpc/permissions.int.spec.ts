@@ -270,7 +270,7 @@ describe('The permission table', () => {
     ['has two identities', ['URI:ipledger://operator/me', 'URI:ipledger://viewer']],
     ['has an unknown kind of identity', ['URI:ipledger://root']],
   ] as const)
-    it(`rejects a certificate of the right authority that ${what}`, async () => {
+    it(`The permission table rejects a certificate of the right authority that ${what}`, async () => {
       const pair = await issueCertificate(authority, {
         name: what.replaceAll(' ', '-'),
         commonName: 'x',
@@ -301,7 +301,7 @@ describe('The permission table', () => {
     );
   });
 
-  it('rejects a request with a long text that is cut inside a character, and serves the next request', async () => {
+  it('The permission table rejects a request with a long text that is cut inside a character, and serves the next request', async () => {
     const agent = await connection(uris.agent);
     const codes: string[] = [];
     for (const start of ['', 'x']) {
@@ -334,14 +334,14 @@ describe('The permission table', () => {
       ['runs on its node', 'node-1'],
       ['has no node yet', ''],
     ] as const)
-      it(`lets an agent wait for and bind a Pod that ${what}`, async () => {
+      it(`The permission table lets an agent wait for and bind a Pod that ${what}`, async () => {
         const pod = `own${node}`;
         await allocate(pod, node);
         expect((await waitOn('node-1', pod)).allocation?.podUid).to.equal(`uid-${pod}`);
         expect((await bindOn('node-1', pod)).allocation?.node).to.equal('node-1');
       });
 
-    it('rejects Wait, Attach and Bind of an agent for a Pod of another node', async () => {
+    it('The permission table rejects Wait, Attach and Bind of an agent for a Pod of another node', async () => {
       await allocate('foreign', 'node-2');
       for (const calling of [waitOn('node-1', 'foreign'), attachOn('node-1', 'foreign'), bindOn('node-1', 'foreign')])
         expect(await failureOf(calling)).to.include({
@@ -361,14 +361,14 @@ describe('The permission table', () => {
       expect((await failureOf(calling)).code).to.equal('PERMISSION_DENIED');
     });
 
-    it('fixes the node of a Pod at its first Bind', async () => {
+    it('The permission table fixes the node of a Pod at its first Bind', async () => {
       await allocate('pinned', '');
       await bindOn('node-2', 'pinned');
       expect((await failureOf(waitOn('node-1', 'pinned'))).code).to.equal('PERMISSION_DENIED');
       expect((await failureOf(bindOn('node-1', 'pinned', 'other'))).code).to.equal('PERMISSION_DENIED');
     });
 
-    it('ignores Unbind of an agent for a binding on another node', async () => {
+    it('The permission table ignores Unbind of an agent for a binding on another node', async () => {
       await allocate('kept', 'node-2');
       await bindOn('node-2', 'kept');
       expect((await send(agent('node-1'), IpamService.unbind, sandboxOf('kept'))).unbound).to.equal(0);
@@ -377,7 +377,7 @@ describe('The permission table', () => {
       expect((await send(agent('node-2'), IpamService.unbind, sandboxOf('kept'))).unbound).to.equal(1);
     });
 
-    it('records the identity of the certificate as the actor', async () => {
+    it('The permission table records the identity of the certificate as the actor', async () => {
       const { position } = await send(uris.operator, IpamService.allocate, allocateRequest('by-hand'));
       const events = [];
       const replies = stream(
@@ -393,7 +393,7 @@ describe('The permission table', () => {
       expect(events[0]).to.include({ type: 'AddressAllocated', actor: 'ipledger://operator/me' });
     });
 
-    it('applies the permissions of the original caller to a forwarded call', async () => {
+    it('The permission table applies the permissions of the original caller to a forwarded call', async () => {
       const as = (uri: string): Metadata => {
         const metadata = new Metadata();
         metadata.set(onBehalfOfKey, uri);
@@ -412,7 +412,7 @@ describe('The permission table', () => {
         expect((await failureOf(calling)).code).to.equal('PERMISSION_DENIED');
     });
 
-    it('rejects a forwarded identity from any caller but an allocator', async () => {
+    it('The permission table rejects a forwarded identity from any caller but an allocator', async () => {
       const metadata = new Metadata();
       metadata.set(onBehalfOfKey, uris.operator);
       const calling = send(uris.watcher, IpamService.listAllocations, {}, metadata);

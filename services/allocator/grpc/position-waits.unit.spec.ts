@@ -25,7 +25,7 @@ describe('A read with min_seq', () => {
   });
   afterEach(async () => void (await working.stop()));
 
-  it('waits for the next events, and not for an event far ahead', async () => {
+  it('A read with min_seq waits for the next events, and not for an event far ahead', async () => {
     const next = waits.until(head + 1, 'a', never);
     await working.writer.submit(requestFor(allocate('a')));
     await next;

@@ -31,11 +31,11 @@ describe('The rate limit of an agent', () => {
     return sum;
   };
 
-  it('admits a booting node with 250 Pods of 4 attachments: 1,000 unbinds and 1,000 binds', async () => {
+  it('The rate limit of an agent admits a booting node with 250 Pods of 4 attachments: 1,000 unbinds and 1,000 binds', async () => {
     expect(await countExecutedInTurn(2_000, agent('node-1'))).to.equal(2_000);
   });
 
-  it('rejects further commands with advice, and admits more at the rate', async () => {
+  it('The rate limit of an agent rejects further commands with advice, and admits more at the rate', async () => {
     await countExecutedInTurn(2_000, agent('node-1'));
     const error = await failureOf(limiter.admit(agent('node-1'), 'command', done));
     expect(error).to.include({ code: 'RATE_LIMITED', kind: 'transient' });
@@ -51,12 +51,12 @@ describe('The rate limit of an agent', () => {
     expect(await countExecutedInTurn(100, agent('node-2'))).to.equal(100);
   });
 
-  it('admits queries of an agent that is over its command limit', async () => {
+  it('The rate limit of an agent admits queries of an agent that is over its command limit', async () => {
     await countExecutedInTurn(2_100, agent('node-1'));
     expect(await limiter.admit(agent('node-1'), 'query', done)).to.equal('done');
   });
 
-  it('admits 10,000 calls of the watcher, an operator and an anonymous caller', async () => {
+  it('The rate limit of an agent admits 10,000 calls of the watcher, an operator and an anonymous caller', async () => {
     for (const actor of ['ipledger://watcher', 'ipledger://operator/anna', 'anonymous'])
       expect(await countExecuted(10_000, { actor, signal: never })).to.equal(10_000);
   });
@@ -93,7 +93,7 @@ describe('The rate limit of an agent', () => {
     expect(await countExecutedInTurn(100, agent('node-1'))).to.equal(20);
   });
 
-  it('admits eight lists of an agent at the same time, and its other calls too', async () => {
+  it('The rate limit of an agent admits eight lists of an agent at the same time, and its other calls too', async () => {
     const read = createLatch();
     const lists = Array.from({ length: 8 }, () => limiter.admit(agent('node-1'), 'list', () => read.opened));
     const refused = await failureOf(limiter.admit(agent('node-1'), 'list', done));
@@ -105,7 +105,7 @@ describe('The rate limit of an agent', () => {
     expect(await limiter.admit(agent('node-1'), 'list', done)).to.equal('done');
   });
 
-  it('runs one list of a viewer at a time, further ones in order, and lists of other users in parallel', async () => {
+  it('The rate limit of an agent runs one list of a viewer at a time, further ones in order, and lists of other users in parallel', async () => {
     const started: string[] = [];
     const ends = new Map<string, () => void>();
     const list = (actor: string, name: string): Promise<unknown> =>

@@ -18,7 +18,7 @@ describe('The read limits of a viewer', () => {
   const readPages = (count: number, reader = viewer): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, () => limits.list(reader, () => Promise.resolve(250), Number)));
 
-  it('read 50,000 claims at once, and then 10,000 claims per second', async () => {
+  it('The read limits of a viewer read 50,000 claims at once, and then 10,000 claims per second', async () => {
     await readPages(200);
     expect(now).to.be.at.most(1);
     await readPages(400);
@@ -45,7 +45,7 @@ describe('The read limits of a viewer', () => {
     expect(ran).to.deep.equal(['next']);
   });
 
-  it('admit 1,000 calls at once and 100 per second, of each identity', () => {
+  it('The read limits of a viewer admit 1,000 calls at once and 100 per second, of each identity', () => {
     const countCalls = (actor: string, count: number): number => {
       let taken = 0;
       for (let sent = 0; sent < count; sent++)

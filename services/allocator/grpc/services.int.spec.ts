@@ -75,7 +75,7 @@ describe('A service', () => {
   const watch = (signal = never) => stream(client, LedgerService.watch, {}, { silenceMs: 20_000, signal });
   const refuse = (error: Error) => (): Promise<never> => Promise.reject(error);
 
-  it('returns UNIMPLEMENTED for a method without a handler', async () => {
+  it('A service returns UNIMPLEMENTED for a method without a handler', async () => {
     await start(undefined);
     const error = await failureOf(list());
     expect(error).to.include({
@@ -86,7 +86,7 @@ describe('A service', () => {
     expect(error.cause).to.have.property('code', status.UNIMPLEMENTED);
   });
 
-  it('rejects a request beyond a limit before any work on it, and names field, length and limit', async () => {
+  it('A service rejects a request beyond a limit before any work on it, and names field, length and limit', async () => {
     const message = 'namespace has 64 bytes, and 63 is the limit: shorten it';
     const refused: string[] = [];
     const handled = (): never => {
@@ -103,12 +103,12 @@ describe('A service', () => {
     expect(refused).to.deep.equal([]);
   });
 
-  it('passes the identity of the caller to the handler; without TLS it is anonymous', async () => {
+  it('A service passes the identity of the caller to the handler; without TLS it is anonymous', async () => {
     await start((_request, { actor }) => Promise.resolve({ nextPageToken: actor }));
     expect((await list()).nextPageToken).to.equal('anonymous');
   });
 
-  it('passes the remaining time of the caller to the handler, and an elapsed time that is never negative', async () => {
+  it('A service passes the remaining time of the caller to the handler, and an elapsed time that is never negative', async () => {
     const times: number[] = [];
     await start((_request, context) => {
       times.push(context.elapsedMs?.() ?? -1, context.remainingMs?.() ?? -1);
@@ -121,7 +121,7 @@ describe('A service', () => {
     expect(times[1]).to.be.within(0, 20_000);
   });
 
-  it('returns the status, code and message of an IpledgerError', async () => {
+  it('A service returns the status, code and message of an IpledgerError', async () => {
     await start(refuse(new IpledgerError('SUBNET_FULL', 'subnet macvlan is full')));
     const error = await failureOf(list());
     expect(error).to.include({ code: 'SUBNET_FULL', message: 'subnet macvlan is full' });
@@ -142,7 +142,7 @@ describe('A service', () => {
     expect(logged[0]?.['err']).to.have.property('stack');
   });
 
-  it('logs one line for an error that an operator must repair', async () => {
+  it('A service logs one line for an error that an operator must repair', async () => {
     await start(refuse(new IpledgerError('LEDGER_FROZEN', 'the ledger is frozen')));
     await failureOf(list());
     expect(logged).to.have.length(1);
@@ -154,7 +154,7 @@ describe('A service', () => {
     expect(logged[0]).to.not.have.property('err');
   });
 
-  it('logs nothing for an error that the caller handles', async () => {
+  it('A service logs nothing for an error that the caller handles', async () => {
     await start(refuse(new IpledgerError('SUBNET_FULL', 'subnet macvlan is full')));
     await failureOf(list());
     expect(logged).to.deep.equal([]);
@@ -218,7 +218,7 @@ describe('A service', () => {
       }
     };
 
-  it('produces no more replies than a slow reader accepts, and ends the handler when the reader disconnects', async () => {
+  it('A service produces no more replies than a slow reader accepts, and ends the handler when the reader disconnects', async () => {
     const ended = createLatch();
     const produced = { count: 0 };
     await start(undefined, flood(produced, ended.open));

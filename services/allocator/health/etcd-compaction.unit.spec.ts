@@ -25,7 +25,7 @@ describe('EtcdCompaction', () => {
     expect(await compactions(600, () => 0.4)).to.deep.equal([]);
   });
 
-  it('compacts once a minute, and keeps the revisions of the last minute', async () => {
+  it('EtcdCompaction compacts once a minute, and keeps the revisions of the last minute', async () => {
     expect(await compactions(190, () => 0.5)).to.deep.equal([
       [60, '0'],
       [120, '600'],

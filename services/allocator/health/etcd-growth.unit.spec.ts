@@ -16,17 +16,17 @@ describe('EtcdGrowth', () => {
     expect(daysLeft(119, (minute) => minute)).to.equal(undefined);
   });
 
-  it('returns the days until the quota is in use, from the growth of the complete hours', () => {
+  it('EtcdGrowth returns the days until the quota is in use, from the growth of the complete hours', () => {
     // The growth is 10 bytes an hour: 2,400 − 20 bytes are left at the beginning of the third hour.
     expect(daysLeft(181, (minute) => minute / 6)).to.equal(2_380 / 240);
   });
 
-  it('ignores growth within an hour that compaction frees again', () => {
+  it('EtcdGrowth ignores growth within an hour that compaction frees again', () => {
     const sawtooth = (minute: number): number => Math.floor(minute / 60) * 10 + (minute % 60) * 30;
     expect(daysLeft(301, sawtooth)).to.equal((2_400 - 40) / 240);
   });
 
-  it('returns nothing while the size does not grow, and 0 days beyond the quota', () => {
+  it('EtcdGrowth returns nothing while the size does not grow, and 0 days beyond the quota', () => {
     expect(daysLeft(600, () => 500)).to.equal(undefined);
     expect(daysLeft(600, (minute) => 2_000 - minute)).to.equal(undefined);
     expect(daysLeft(600, (minute) => 2_500 + minute)).to.equal(0);

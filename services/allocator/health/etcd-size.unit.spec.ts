@@ -37,17 +37,17 @@ describe('watchEtcdSize', () => {
     return [...new Set(logged)];
   }
 
-  it('logs nothing below the quota with regular compaction', async () => {
+  it('watchEtcdSize logs nothing below the quota with regular compaction', async () => {
     expect(await warnings({ bytes: 70, inUse: 60 })).to.deep.equal([]);
   });
 
-  it('logs an error when the bytes in use come near the quota', async () => {
+  it('watchEtcdSize logs an error when the bytes in use come near the quota', async () => {
     expect(await warnings({ bytes: 90, inUse: 80 })).to.deep.equal([
       "etcd's database is nearly full: at its quota etcd rejects writes. Seal events into an archive (--archive), or raise etcd's quota",
     ]);
   });
 
-  it('warns when only the file size comes near the quota', async () => {
+  it('watchEtcdSize warns when only the file size comes near the quota', async () => {
     const [warning] = await warnings({ bytes: 90, inUse: 20 });
     expect(warning).to.contain('much of it is free space. Defragment etcd');
   });

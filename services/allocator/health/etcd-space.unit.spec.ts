@@ -39,7 +39,7 @@ describe('EtcdSpace', () => {
     expect(await Promise.all(waiting)).to.deep.equal([undefined, undefined]);
   });
 
-  it('rejects a command before the deadline of its caller, with the remedy', async () => {
+  it('EtcdSpace rejects a command before the deadline of its caller, with the remedy', async () => {
     space.update(used(95 * mebibyte));
     const refused = await Promise.resolve(space.wait(performance.now())).then(() => undefined, IpledgerError.from);
     expect(refused).to.include({ code: 'LEDGER_NOT_WRITABLE' });

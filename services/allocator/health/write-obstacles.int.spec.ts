@@ -18,7 +18,7 @@ describe('WriteObstacles', () => {
   });
   after(() => run.end());
 
-  it('reports that only the reserve of etcd is left, and since when', async () => {
+  it('WriteObstacles reports that only the reserve of etcd is left, and since when', async () => {
     const space = new EtcdSpace(100 << 20, true);
     const found = new WriteObstacles({
       readAlarms: () => Promise.resolve([]),
@@ -52,7 +52,7 @@ describe('WriteObstacles', () => {
     for (;;) await client.put('large').value('x'.repeat(500_000));
   }
 
-  it('finds a full etcd before all other reasons, from its first refusal until its alarm is disarmed', async () => {
+  it('WriteObstacles finds a full etcd before all other reasons, from its first refusal until its alarm is disarmed', async () => {
     expect(await reasonOf(0)).to.equal(undefined);
     const refusal = await fill().catch((error: unknown) => String(error));
     expect(refusal).to.contain('database space exceeded');
@@ -74,7 +74,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
   });
 
-  it('finds an etcd with corrupt data before a full etcd, because the remedy of a full etcd would disarm both alarms', async () => {
+  it('WriteObstacles finds an etcd with corrupt data before a full etcd, because the remedy of a full etcd would disarm both alarms', async () => {
     const { header } = await client.maintenance.status();
     for (const alarm of ['Nospace', 'Corrupt'] as const)
       await client.maintenance.alarm({ action: 'Activate', memberID: header.member_id, alarm });
@@ -87,7 +87,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
   });
 
-  it('finds an alarm of any member, as each version of etcd formats it', async () => {
+  it('WriteObstacles finds an alarm of any member, as each version of etcd formats it', async () => {
     const formats = [
       'memberID:1 alarm:NOSPACE',
       'memberID:18446744073709551615  alarm:NOSPACE',
@@ -98,7 +98,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0, ['etcdserver: no leader'])).to.equal(undefined);
   });
 
-  it('reports a missing writer ten seconds after the last writer', async () => {
+  it('WriteObstacles reports a missing writer ten seconds after the last writer', async () => {
     expect([await reasonOf(9_999), await reasonOf(10_000)]).to.deep.equal([undefined, 'no-writer']);
   });
 
@@ -112,7 +112,7 @@ describe('WriteObstacles', () => {
     expect(await reasonOf(0)).to.equal(undefined);
   });
 
-  it('reads etcd once for all callers, within the maximum age of an answer', async () => {
+  it('WriteObstacles reads etcd once for all callers, within the maximum age of an answer', async () => {
     let looks = 0;
     const found = new WriteObstacles({
       readAlarms: () => Promise.resolve([`${++looks}`]),

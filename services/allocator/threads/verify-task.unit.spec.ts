@@ -66,7 +66,7 @@ describe('A verification from a mark', () => {
     expect(read.size).to.equal(4);
   });
 
-  it('compares no event of another epoch, and begins with no state of a later epoch', async () => {
+  it('A verification from a mark compares no event of another epoch, and begins with no state of a later epoch', async () => {
     const end = await past.memory.head(never);
     expect((await verifyFrom({ ...end, epoch: 0, hash: 'ab'.repeat(32) })).findings).to.deep.equal([]);
     expect(read.size).to.equal(4);

@@ -21,7 +21,7 @@ describe('WorkerThreads', () => {
 
   const sharedNumber = (): Int32Array => new Int32Array(new SharedArrayBuffer(4));
 
-  it('yields the replies in order, and a thread waits for a slow receiver', async () => {
+  it('WorkerThreads yields the replies in order, and a thread waits for a slow receiver', async () => {
     const sent = sharedNumber();
     const found: number[] = [];
     for await (const number of threads.run(counts, { to: 40, sent }, never)) {
@@ -56,7 +56,7 @@ describe('WorkerThreads', () => {
     expect(Atomics.load(sent, 0)).to.equal(atEnd);
   });
 
-  it('fails with UNAVAILABLE when the thread has no memory left, and reports the crash', async () => {
+  it('WorkerThreads fails with UNAVAILABLE when the thread has no memory left, and reports the crash', async () => {
     const { code, message } = await failureOf(threads.run(fillsMemory, undefined, never).next());
     expect(code).to.equal('UNAVAILABLE');
     expect(message).to.match(/^the thread of this request ended: .*memory/);
@@ -69,7 +69,7 @@ describe('WorkerThreads', () => {
     expect(crashes).to.deep.equal([]);
   });
 
-  it('runs tasks after the work of the thread that answers calls', async () => {
+  it('WorkerThreads runs tasks after the work of the thread that answers calls', async () => {
     const before = getPriority();
     const found: number[] = [];
     for await (const reply of threads.run(priority, undefined, never)) found.push(reply);

@@ -39,7 +39,7 @@ describe('The authorization of Kubernetes users', () => {
       (error: unknown) => IpledgerError.from(error).code,
     );
 
-  it('allows what the API server allows, and reviews it again after 30 s', async () => {
+  it('The authorization of Kubernetes users allows what the API server allows, and reviews it again after 30 s', async () => {
     expect(await codeOf()).to.equal('allowed');
     now = allowedTtlMs - 1;
     expect(await codeOf()).to.equal('allowed');
@@ -50,7 +50,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(reviewed).to.have.length(2);
   });
 
-  it('denies other permissions and names the missing rule, and caches the denial for 10 s', async () => {
+  it('The authorization of Kubernetes users denies other permissions and names the missing rule, and caches the denial for 10 s', async () => {
     const error = await authorizer
       .authorize(alice, { resource: 'addresses', verb: 'quarantine' })
       .catch((thrown: unknown) => IpledgerError.from(thrown));
@@ -67,7 +67,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(await codeOf(userNamed('bob'))).to.equal('allowed');
   });
 
-  it('caches outcomes separately by user, groups and permission', async () => {
+  it('The authorization of Kubernetes users caches outcomes separately by user, groups and permission', async () => {
     allowed.add('bob sre allocations/release');
     expect(await codeOf(userNamed('bob', ['sre']))).to.equal('allowed');
     expect(await codeOf(userNamed('bob'))).to.equal('PERMISSION_DENIED');
@@ -90,7 +90,7 @@ describe('The authorization of Kubernetes users', () => {
     expect(await codeOf()).to.equal('allowed');
   });
 
-  it('limits the reviews of many users, and not those of a permission that was allowed before', async () => {
+  it('The authorization of Kubernetes users limits the reviews of many users, and not those of a permission that was allowed before', async () => {
     expect(await codeOf()).to.equal('allowed');
     now = allowedTtlMs;
     const codes: string[] = [];

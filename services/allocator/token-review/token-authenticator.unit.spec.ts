@@ -45,14 +45,14 @@ describe('The authentication of tokens', () => {
     return answers;
   };
 
-  it('reviews a token once for all calls of a minute, of any connection', async () => {
+  it('The authentication of tokens reviews a token once for all calls of a minute, of any connection', async () => {
     expect(await Promise.all([send('right'), send('right'), send('right')])).to.deep.equal(Array(3).fill('node-1'));
     now = 59_999;
     expect(await send('right')).to.equal('node-1');
     expect(reviewed).to.deep.equal(['right']);
   });
 
-  it('rejects a token that expired or was revoked after at most 60 s', async () => {
+  it('The authentication of tokens rejects a token that expired or was revoked after at most 60 s', async () => {
     expect(await send('right')).to.equal('node-1');
     valid.clear();
     now = 59_999;
@@ -71,7 +71,7 @@ describe('The authentication of tokens', () => {
     expect(await send('right')).to.equal('UNAVAILABLE');
   });
 
-  it('accepts a token within a second after the API server is back', async () => {
+  it('The authentication of tokens accepts a token within a second after the API server is back', async () => {
     isDown = true;
     expect(await send('right')).to.equal('UNAVAILABLE');
     isDown = false;

@@ -74,7 +74,7 @@ describe('The checkpoint schedule', () => {
     return { checkpoints, printed: () => new Promise((resolve) => (print = resolve)) };
   }
 
-  it('signs with the key of the log on every replica, after one replica has rotated it', async () => {
+  it('The checkpoint schedule signs with the key of the log on every replica, after one replica has rotated it', async () => {
     putKey();
     const standby = await Replica.load(memory, never);
     const [here, there] = [createSchedule(writing.replica, writing.writer), createSchedule(standby, undefined)];
@@ -88,7 +88,7 @@ describe('The checkpoint schedule', () => {
     expect(typesOf(await logOf(memory)).filter((type) => type === 'KeyRotated')).to.have.length(1);
   });
 
-  it('signs nothing on a replica without the key of the log', async () => {
+  it('The checkpoint schedule signs nothing on a replica without the key of the log', async () => {
     putKey();
     const standby = await Replica.load(memory, never);
     const here = createSchedule(writing.replica, writing.writer);
@@ -110,7 +110,7 @@ describe('The checkpoint schedule', () => {
     expect(CheckpointSchedule.create({ ...settings, checkpointFile: '' }, options)).to.equal(undefined);
   });
 
-  it('prints a checkpoint even if its file cannot be written', async () => {
+  it('The checkpoint schedule prints a checkpoint even if its file cannot be written', async () => {
     putKey();
     const { checkpoints, printed } = createSchedule(writing.replica, writing.writer, join(folder, 'no', 'folder'));
     const next = printed();
@@ -118,7 +118,7 @@ describe('The checkpoint schedule', () => {
     expect(await next).to.match(/^ipledger\//);
   });
 
-  it('writes a checkpoint to its file as soon as the file can be written, without new events', async () => {
+  it('The checkpoint schedule writes a checkpoint to its file as soon as the file can be written, without new events', async () => {
     putKey();
     const file = join(folder, 'later', 'checkpoints');
     const { checkpoints, printed } = createSchedule(writing.replica, writing.writer, file);
@@ -161,7 +161,7 @@ describe('The checkpoint schedule', () => {
       expect(memory.get(freezeKey)).to.contain('"seq":4');
     });
 
-    it('accepts a ledger that continues from the checkpoint, and a checkpoint of another ledger', async () => {
+    it('At the start, the checkpoint schedule accepts a ledger that continues from the checkpoint, and a checkpoint of another ledger', async () => {
       expect(await checkAndReadFreeze(), 'without a checkpoint').to.equal(undefined);
       writeCheckpoint();
       expect(await checkAndReadFreeze()).to.equal(undefined);
@@ -171,7 +171,7 @@ describe('The checkpoint schedule', () => {
       expect(await checkAndReadFreeze()).to.equal(undefined);
     });
 
-    it('warns that nothing was compared if the file is missing or empty although the ledger is not new', async () => {
+    it('At the start, the checkpoint schedule warns that nothing was compared if the file is missing or empty although the ledger is not new', async () => {
       const warnings: unknown[] = [];
       const log = pino({ level: 'warn' }, { write: (line) => void warnings.push((JSON.parse(line) as Line).msg) });
       const start = async (ledger: MemoryLedger): Promise<void> => {
@@ -196,7 +196,7 @@ describe('The checkpoint schedule', () => {
       expect(await checkAndReadFreeze()).to.equal(undefined);
     });
 
-    it('accepts a ledger in which the events of the checkpoint are sealed', async () => {
+    it('At the start, the checkpoint schedule accepts a ledger in which the events of the checkpoint are sealed', async () => {
       writeCheckpoint();
       await submitAll(writing.writer, allocate('b'), allocate('c'));
       for (const seq of [1, 2, 3, 4]) memory.remove(logKey(seq));

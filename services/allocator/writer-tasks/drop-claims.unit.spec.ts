@@ -72,7 +72,7 @@ describe('dropIdleClaims', () => {
       addressKey({ subnet: 'wide', address: far(first + index) }),
     ).toSorted();
 
-  it('drops claims with their keys, the longest idle first, and keeps the newest', async () => {
+  it('dropIdleClaims drops claims with their keys, the longest idle first, and keeps the newest', async () => {
     await allocateAndRelease(8);
     elapsedMs = 3_000;
     await drop(3, 1);
@@ -80,7 +80,7 @@ describe('dropIdleClaims', () => {
     expect([...(working.replica.state.claims.get('wide')?.keys() ?? [])]).to.have.length(3);
   });
 
-  it('drops at most 100 claims per event, and each event names the earlier drops', async () => {
+  it('dropIdleClaims drops at most 100 claims per event, and each event names the earlier drops', async () => {
     await allocateAndRelease(230);
     elapsedMs = 3_000;
     await drop(20, 3);
@@ -150,7 +150,7 @@ describe('dropIdleClaims', () => {
     ]);
   });
 
-  it('reads no claim of a Subnet if Pods hold nearly all of its addresses', async () => {
+  it('dropIdleClaims reads no claim of a Subnet if Pods hold nearly all of its addresses', async () => {
     for (let index = 0; index < 20; index++)
       await submitAll(working.writer, allocate(`live-${index}`, { ...wide, candidates: [[far(index)]] }));
     await allocateAndRelease(3, 20);

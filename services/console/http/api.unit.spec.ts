@@ -10,7 +10,7 @@ import { createApi } from './api.ts';
 import { Query } from './query.ts';
 
 describe('The requests below /api/v1', () => {
-  it('hold the slot of a person until the browser has read the reply', async () => {
+  it('The requests below /api/v1 hold the slot of a person until the browser has read the reply', async () => {
     const sessions = new Sessions({
       connect: () => ({ ...fakeLedgerClient({}), close: () => undefined }),
       verify: async () => 'alice',

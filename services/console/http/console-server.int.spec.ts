@@ -52,7 +52,7 @@ function open(address: string): Socket {
 }
 
 describe('The HTTP server of the console', () => {
-  it('closes the oldest connection beyond its limit, and serves the new one', () =>
+  it('The HTTP server of the console closes the oldest connection beyond its limit, and serves the new one', () =>
     withServer({ maxConnections: 3 }, async (address) => {
       const first = open(address);
       await once(first, 'connect');
@@ -62,7 +62,7 @@ describe('The HTTP server of the console', () => {
       expect((await read(address, '/')).status).to.equal(200);
     }));
 
-  it('rejects a client that sends more than its rate, before any work, and counts it', () =>
+  it('The HTTP server of the console rejects a client that sends more than its rate, before any work, and counts it', () =>
     withServer({ clientRate: { perSecond: 0.001, burst: 2 } }, async (address, statuses) => {
       const replies = [];
       for (let count = 0; count < 4; count++) replies.push((await read(address, '/')).status);
@@ -70,7 +70,7 @@ describe('The HTTP server of the console', () => {
       expect(statuses).to.deep.equal(replies);
     }));
 
-  it('rejects URLs that are not paths, and bytes that are not HTTP', () =>
+  it('The HTTP server of the console rejects URLs that are not paths, and bytes that are not HTTP', () =>
     withServer({}, async (address) => {
       const status = (target: string) => sendBytes(address, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
       for (const target of ['http://attacker.example/', '//attacker.example/', '*'])
@@ -79,7 +79,7 @@ describe('The HTTP server of the console', () => {
       expect(await sendBytes(address, 'nonsense\r\n\r\n')).to.equal('HTTP/1.1 400 Bad Request');
     }));
 
-  it('hides the message of an unexpected error', () =>
+  it('The HTTP server of the console hides the message of an unexpected error', () =>
     withServer({}, async (address) => {
       const { status, text } = await read(address, '/bug');
       expect([status, text.includes('secret')]).to.deep.equal([500, false]);

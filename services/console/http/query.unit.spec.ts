@@ -4,7 +4,7 @@ import { Query } from './query.ts';
 const query = (text: string): Query => new Query(new URLSearchParams(text));
 
 describe('The query of a URL', () => {
-  it('reads texts, numbers, instants, addresses and CIDRs, and their defaults', () => {
+  it('The query of a URL reads texts, numbers, instants, addresses and CIDRs, and their defaults', () => {
     const given = query('name=lan&limit=5&at=2026-01-01T00:00:00Z&ip=fd00::1&range=10.0.0.0/8');
     expect([
       given.text('name'),
@@ -23,14 +23,14 @@ describe('The query of a URL', () => {
     ]);
   });
 
-  it('rejects a parameter that occurs twice, is too long, or has control characters', () => {
+  it('The query of a URL rejects a parameter that occurs twice, is too long, or has control characters', () => {
     expect(() => query('name=a&name=b').text('name')).to.throw('name occurs twice');
     expect(() => query(`name=${'a'.repeat(254)}`).text('name')).to.throw('253 is the limit');
     expect(() => query('name=a%00b').text('name')).to.throw('control characters');
     expect(() => query('name=%E2%80%AEb').text('name')).to.throw('control characters');
   });
 
-  it('rejects a number that is out of range, and a value of the wrong form', () => {
+  it('The query of a URL rejects a number that is out of range, and a value of the wrong form', () => {
     for (const limit of ['0', '501', '1e2', '-1', '1.5', 'x'])
       expect(() => query(`limit=${limit}`).limit(), limit).to.throw('write a whole number from 1 to 500');
     expect(() => query('at=tomorrow').instant('at')).to.throw('is no instant');

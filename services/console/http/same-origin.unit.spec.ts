@@ -12,19 +12,19 @@ const isRefused = (method: string, headers: Record<string, string>): boolean => 
 };
 
 describe('refuseOtherOrigins', () => {
-  it('accepts requests of a page of the console, and reads by programs other than browsers', () => {
+  it('refuseOtherOrigins accepts requests of a page of the console, and reads by programs other than browsers', () => {
     expect(isRefused('POST', own)).to.equal(false);
     expect(isRefused('GET', { host: own.host })).to.equal(false);
     expect(isRefused('GET', { host: own.host, 'sec-fetch-site': 'none' })).to.equal(false);
   });
 
-  it('refuses reads and actions of other sites', () => {
+  it('refuseOtherOrigins refuses reads and actions of other sites', () => {
     for (const site of ['cross-site', 'same-site', 'unknown'])
       for (const method of ['GET', 'POST', 'DELETE'])
         expect(isRefused(method, { ...own, 'sec-fetch-site': site }), `${method} ${site}`).to.equal(true);
   });
 
-  it('refuses an action of another origin, port or host, without an origin, and without the header', () => {
+  it('refuseOtherOrigins refuses an action of another origin, port or host, without an origin, and without the header', () => {
     for (const origin of [
       'https://attacker.example',
       'https://console.example',
@@ -37,7 +37,7 @@ describe('refuseOtherOrigins', () => {
     expect([isRefused('POST', withoutOrigin), isRefused('DELETE', withoutHeader)]).to.deep.equal([true, true]);
   });
 
-  it('refuses a read by a script of another origin, also of a browser that does not name the site', () => {
+  it('refuseOtherOrigins refuses a read by a script of another origin, also of a browser that does not name the site', () => {
     expect(isRefused('GET', { host: own.host, origin: 'https://attacker.example' })).to.equal(true);
     expect(isRefused('HEAD', { host: own.host, origin: 'null' })).to.equal(true);
     expect(isRefused('GET', { host: own.host, origin: own.origin })).to.equal(false);
@@ -45,7 +45,7 @@ describe('refuseOtherOrigins', () => {
 });
 
 describe('refuseOtherHosts', () => {
-  it('accepts loopback only, and no name that an attacker resolves to loopback', () => {
+  it('refuseOtherHosts accepts loopback only, and no name that an attacker resolves to loopback', () => {
     for (const host of ['localhost:7480', '127.0.0.1:7480', '127.0.0.1', '[::1]:7480'])
       expect(() => refuseOtherHosts({ host }), host).to.not.throw();
     for (const host of [

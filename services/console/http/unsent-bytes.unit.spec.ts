@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { UnsentBytes } from './unsent-bytes.ts';
 
 describe('UnsentBytes', () => {
-  it('rejects a reply beyond the maximum, until an earlier reply was read', () => {
+  it('UnsentBytes rejects a reply beyond the maximum, until an earlier reply was read', () => {
     const unsent = new UnsentBytes(100);
     const [first, other] = [new AbortController(), new AbortController()];
     unsent.hold(90, first.signal);
@@ -11,11 +11,11 @@ describe('UnsentBytes', () => {
     unsent.hold(20, other.signal);
   });
 
-  it('permits a reply of any size if it is the only one', () => {
+  it('UnsentBytes permits a reply of any size if it is the only one', () => {
     new UnsentBytes(100).hold(1_000, new AbortController().signal);
   });
 
-  it('counts nothing for a browser that has gone', () => {
+  it('UnsentBytes counts nothing for a browser that has gone', () => {
     const unsent = new UnsentBytes(100);
     unsent.hold(90, AbortSignal.abort());
     unsent.hold(90, new AbortController().signal);

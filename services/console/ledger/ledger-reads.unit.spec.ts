@@ -17,7 +17,7 @@ const read = (view: View, params: Readonly<Record<string, string>>, query: Reado
   view({ params, query: new Query(new URLSearchParams(query)), signal: staying });
 
 describe('The reads of the console', () => {
-  it('read one map of the past for all spellings of a time, and none for the events of an address', async () => {
+  it('The reads of the console read one map of the past for all spellings of a time, and none for the events of an address', async () => {
     const calls: unknown[] = [];
     const readModel = fakeLedgerClient({
       mapAddresses: (request) => {
@@ -36,7 +36,7 @@ describe('The reads of the console', () => {
     );
   });
 
-  it('read at most two maps at a time, for all people together', async () => {
+  it('The reads of the console read at most two maps at a time, for all people together', async () => {
     let [inProgress, most] = [0, 0];
     const readModel = fakeLedgerClient({
       mapAddresses: async () => {
@@ -53,7 +53,7 @@ describe('The reads of the console', () => {
     expect(most).to.equal(2);
   });
 
-  it('read the history of an address once for all who look at it, until it is changed', async () => {
+  it('The reads of the console read the history of an address once for all who look at it, until it is changed', async () => {
     const sizes: unknown[] = [];
     const allocator = fakeLedgerClient({
       listSubnets: () => ({ position, subnets: [] }),
@@ -72,7 +72,7 @@ describe('The reads of the console', () => {
     expect(sizes).to.deep.equal([50, 50, 50]);
   });
 
-  it('read at most 50 events of an address for a page', async () => {
+  it('The reads of the console read at most 50 events of an address for a page', async () => {
     const reads = createLedgerReads(fakeLedgerClient({}), fakeLedgerClient({}));
     for (const view of [showAddress, listEvents]) {
       const page = read(view(reads), { address: '10.0.0.5' }, { address: '10.0.0.5', limit: '51' });

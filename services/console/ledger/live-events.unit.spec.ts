@@ -37,7 +37,7 @@ async function follow(
 }
 
 describe('LiveEvents', () => {
-  it('passes new events on, and returns the events after the last that a browser has seen', async () => {
+  it('LiveEvents passes new events on, and returns the events after the last that a browser has seen', async () => {
     const { events, opened, received } = await follow([reply([], 10), reply([11, 12], 12), reply([13], 13)]);
     expect([opened, received, events.position?.seq]).to.deep.equal([1, [11, 12, 13], 13]);
     expect(events.after(11).map(({ seq }) => seq)).to.deep.equal([12, 13]);
@@ -45,7 +45,7 @@ describe('LiveEvents', () => {
     expect(events.after(10)).to.have.length(3);
   });
 
-  it('reports a gap for events before its start, and for events beyond its limit', async () => {
+  it('LiveEvents reports a gap for events before its start, and for events beyond its limit', async () => {
     const many = Array.from({ length: 6_000 }, (_, index) => 11 + index);
     const { events } = await follow([reply([], 10), reply(many, 6_010)]);
     expect(() => events.after(9)).to.throw('load the list again');
@@ -53,7 +53,7 @@ describe('LiveEvents', () => {
     expect(events.after(1_010)).to.have.length(5_000);
   });
 
-  it('drops the events of a ledger that was restored, reports the restore, and follows the restored ledger', async () => {
+  it('LiveEvents drops the events of a ledger that was restored, reports the restore, and follows the restored ledger', async () => {
     const events = new LiveEvents();
     const ending = new AbortController();
     let lost = 0;

@@ -4,14 +4,14 @@ import { createSemaphore } from '../../../lib/process/semaphore.ts';
 import { SharedReads, shareFor } from './share.ts';
 
 describe('shareFor', () => {
-  it('reads once for all viewers that need the result at the same time', async () => {
+  it('shareFor reads once for all viewers that need the result at the same time', async () => {
     let count = 0;
     const read = shareFor(60_000, async () => ++count);
     expect(await Promise.all([read(), read(), read()])).to.deep.equal([1, 1, 1]);
     expect(await read()).to.equal(1);
   });
 
-  it('waits for a read that takes longer than its result is kept, in place of another one', async () => {
+  it('shareFor waits for a read that takes longer than its result is kept, in place of another one', async () => {
     let count = 0;
     const replied = Promise.withResolvers<void>();
     const read = shareFor(0, async () => {
@@ -24,7 +24,7 @@ describe('shareFor', () => {
     expect(count).to.equal(1);
   });
 
-  it('reads again when the result is too old, and after a failure', async () => {
+  it('shareFor reads again when the result is too old, and after a failure', async () => {
     let count = 0;
     const always = shareFor(0, async () => ++count);
     expect([await always(), await always()]).to.deep.equal([1, 2]);
@@ -51,14 +51,14 @@ describe('SharedReads', () => {
   };
   const keptForLong = { maxKept: 2, maxAgeMs: () => 60_000 };
 
-  it('keeps the results that were used last', async () => {
+  it('SharedReads keeps the results that were used last', async () => {
     const reads: string[] = [];
     const shared = new SharedReads<number>(keptForLong);
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await shared.read(key, staying, async () => reads.push(key));
     expect(reads).to.deep.equal(['a', 'b', 'c', 'b']);
   });
 
-  it('keeps a read that a caller waits for, however many others follow', async () => {
+  it('SharedReads keeps a read that a caller waits for, however many others follow', async () => {
     const { reply, signals, call } = slow();
     const shared = new SharedReads<string>(keptForLong);
     const first = shared.read('a', staying, call);
@@ -68,7 +68,7 @@ describe('SharedReads', () => {
     expect([await first, await second, signals.length]).to.deep.equal(['a', 'a', 1]);
   });
 
-  it('ends a read when all of its callers have gone, and not before', async () => {
+  it('SharedReads ends a read when all of its callers have gone, and not before', async () => {
     const { signals, call } = slow();
     const shared = new SharedReads<string>(keptForLong);
     const [one, other] = [new AbortController(), new AbortController()];
@@ -82,7 +82,7 @@ describe('SharedReads', () => {
     expect(await shared.read('a', staying, async () => 'again')).to.equal('again');
   });
 
-  it('leaves the queue when all callers of a read have gone', async () => {
+  it('SharedReads leaves the queue when all callers of a read have gone', async () => {
     const { reply, call } = slow();
     const shared = new SharedReads<string>({ ...keptForLong, limited: createSemaphore(1, 1) });
     const first = shared.read('a', staying, call);
@@ -97,7 +97,7 @@ describe('SharedReads', () => {
     expect([await first, await last]).to.deep.equal(['a', 'c']);
   });
 
-  it('reads again after a change, also while an earlier read is in progress', async () => {
+  it('SharedReads reads again after a change, also while an earlier read is in progress', async () => {
     const { reply, call } = slow();
     const shared = new SharedReads<string>(keptForLong);
     const before = shared.read('a', staying, call);

@@ -47,7 +47,7 @@ function* sharedCalls(): Generator<readonly [string, string]> {
 describe('The review of a person', () => {
   const calls = [...sharedCalls()];
 
-  it('finds the calls of the views', () => {
+  it('The review of a person finds the calls of the views', () => {
     expect(new Set(calls.map(([, path]) => path))).to.include.members([
       LedgerService.watch.path,
       ViewsService.mapAddresses.path,
@@ -56,7 +56,7 @@ describe('The review of a person', () => {
   });
 
   for (const [file, path] of calls)
-    it(`covers the permission of ${path.split('/').at(-1)}, which ${file} calls for all people`, async () => {
+    it(`The review of a person covers the permission of ${path.split('/').at(-1)}, which ${file} calls for all people`, async () => {
       expect(await verified()).to.include(permissionOf(path));
     });
 });

@@ -31,7 +31,7 @@ function mapOf(excludeIps: string[], claims: readonly (readonly [address: string
 }
 
 describe('The map of a Subnet of more than 65,536 addresses', () => {
-  it('has the counts of its cells for each block', async () => {
+  it('The map of a Subnet of more than 65,536 addresses has the counts of its cells for each block', async () => {
     const map = mapOf(
       ['10.64.0.0..10.64.0.9', '10.64.255.250..10.65.0.5', '10.65.255.255'],
       [

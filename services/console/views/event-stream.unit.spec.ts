@@ -118,13 +118,13 @@ async function openAll(count: number, afterEach: (browser: SilentBrowser) => voi
 }
 
 describe('The event streams of a person', () => {
-  it('are at most eight at a time, in all sessions', async () => {
+  it('The event streams of a person are at most eight at a time, in all sessions', async () => {
     const open: SilentBrowser[] = [];
     expect(await openAll(10, (browser) => open.push(browser))).to.deep.equal([503, 503]);
     for (const browser of open) browser.end();
   });
 
-  it('cannot be opened again and again', async () => {
+  it('The event streams of a person cannot be opened again and again', async () => {
     const refused = await openAll(40, (browser) => browser.end());
     expect(refused.length).to.be.above(10);
     expect(new Set(refused)).to.deep.equal(new Set([429]));
@@ -132,21 +132,21 @@ describe('The event streams of a person', () => {
 });
 
 describe('An event stream', () => {
-  it('sends the events that match all filters', () => {
+  it('An event stream sends the events that match all filters', () => {
     const { browser, emit, ending } = openStream('subnet=lan&node=a');
     emit(row(1, { node: 'a' }), row(2, { node: 'b' }), row(3, { node: 'a', subnet: 'san' }));
     expect(browser.text.match(/^id: \d+$/gm)).to.deep.equal(['id: 1']);
     ending.abort();
   });
 
-  it('finds an IPv6 address in any spelling', () => {
+  it('An event stream finds an IPv6 address in any spelling', () => {
     const { browser, emit, ending } = openStream('address=FD00:0::5');
     emit(row(1, { addresses: ['fd00::5'] }), row(2, { addresses: ['fd00::6'] }));
     expect(browser.text.match(/^id: \d+$/gm)).to.deep.equal(['id: 1']);
     ending.abort();
   });
 
-  it('disconnects a browser that does not read, and keeps no events for it', () => {
+  it('An event stream disconnects a browser that does not read, and keeps no events for it', () => {
     const { browser, emit, count, listeners } = openStream();
     const text = 'x'.repeat(100_000);
     for (let seq = 1; seq <= 20; seq++) emit(row(seq, { text }));
@@ -155,7 +155,7 @@ describe('An event stream', () => {
     expect([count(), listeners.size]).to.deep.equal([0, 0]);
   });
 
-  it('sends missed events as fast as the browser reads, and then the events of the meantime', () => {
+  it('An event stream sends missed events as fast as the browser reads, and then the events of the meantime', () => {
     const text = 'x'.repeat(1_000);
     const missed = Array.from({ length: 5_000 }, (_, index) => row(index + 1, { text }));
     const { browser, emit, ending } = openStream('from=0', { after: () => missed });
@@ -170,7 +170,7 @@ describe('An event stream', () => {
     ending.abort();
   });
 
-  it('ends the stream of an EventSource with a message if missed events are no longer kept', () => {
+  it('An event stream ends the stream of an EventSource with a message if missed events are no longer kept', () => {
     const after = (): never => {
       throw new IpledgerError('POSITION_GONE', 'load the list again');
     };
@@ -180,7 +180,7 @@ describe('An event stream', () => {
     expect(() => openStream('from=3', { after })).to.throw('load the list again');
   });
 
-  it('ends with the reason when the session is no longer accepted, and with the program', async () => {
+  it('An event stream ends with the reason when the session is no longer accepted, and with the program', async () => {
     const rejected = new IpledgerError('PERMISSION_DENIED', 'no rule');
     const { browser } = openStream('', { verify: () => Promise.reject(rejected), keepaliveMs: 1 });
     await EventEmitter.once(browser, 'close');

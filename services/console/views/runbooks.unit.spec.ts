@@ -6,21 +6,21 @@ import { readRunbooks } from './runbooks.ts';
 const runbooks = readRunbooks(join(import.meta.dirname, '../../../docs/runbooks.md'));
 
 describe('The runbooks', () => {
-  it('are paragraphs and steps of plain text', () => {
+  it('The runbooks are paragraphs and steps of plain text', () => {
     const [meaning, ...rest] = runbooks('IpledgerSubnetFull');
     expect(meaning).to.match(/^Meaning\. /);
     expect(rest.some((each) => each.startsWith('1. '))).to.equal(true);
     for (const each of [meaning, ...rest]) expect(each).to.not.match(/\*\*|`|\]\(/);
   });
 
-  it('exist for each alarm that the console raises with the name of an alert', () => {
+  it('The runbooks exist for each alarm that the console raises with the name of an alert', () => {
     const source = readFileSync(join(import.meta.dirname, 'alarms.ts'), 'utf8');
     const names = new Set(source.match(/Ipledger\w+(?=')/g));
     expect(names.size).to.be.above(4);
     for (const name of names) expect(runbooks(name), name).to.have.length.above(2);
   });
 
-  it('are empty for an unknown alert', () => {
+  it('The runbooks are empty for an unknown alert', () => {
     expect(runbooks('Other')).to.deep.equal([]);
   });
 });

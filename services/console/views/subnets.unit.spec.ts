@@ -33,19 +33,19 @@ async function list(series: { hours: number[]; inUse: number[] } | Error, of: ob
 }
 
 describe('The list of Subnets', () => {
-  it('has one number for each hour, also for those without a change', async () => {
+  it('The list of Subnets has one number for each hour, also for those without a change', async () => {
     const { trend } = await list({ hours: [hour - 50, hour - 2, hour], inUse: [10, 20, 60] });
     expect(trend).to.have.length(48);
     expect([trend[0], trend.at(-4), trend.at(-3), trend.at(-2), trend.at(-1)]).to.deep.equal([10, 10, 20, 20, 60]);
   });
 
-  it('estimates the days that are left by the growth of the last day, and none without growth', async () => {
+  it('The list of Subnets estimates the days that are left by the growth of the last day, and none without growth', async () => {
     expect((await list({ hours: [hour - 30, hour], inUse: [50, 60] })).daysLeft).to.equal(3);
     expect((await list({ hours: [hour - 30, hour], inUse: [60, 60] })).daysLeft).to.equal(null);
     expect((await list({ hours: [hour - 30, hour], inUse: [70, 60] })).daysLeft).to.equal(null);
   });
 
-  it('has conditions for a full and a nearly full Subnet', async () => {
+  it('The list of Subnets has conditions for a full and a nearly full Subnet', async () => {
     const conditionsOf = async (of: object) =>
       (await list({ hours: [], inUse: [] }, of)).conditions.map(({ type }) => type);
     expect(await conditionsOf({})).to.deep.equal([]);
@@ -53,12 +53,12 @@ describe('The list of Subnets', () => {
     expect(await conditionsOf({ inUse: '60', free: '0' })).to.deep.equal(['Full']);
   });
 
-  it('counts addresses that are neither in use nor free as resting, but not idle addresses', async () => {
+  it('The list of Subnets counts addresses that are neither in use nor free as resting, but not idle addresses', async () => {
     const [ipv4] = (await list({ hours: [], inUse: [] }, { cooldown: '35' })).usage;
     expect(ipv4?.resting).to.equal('10');
   });
 
-  it('is shown without a trend while the read model does not answer', async () => {
+  it('The list of Subnets is shown without a trend while the read model does not answer', async () => {
     const row = await list(new IpledgerError('UNAVAILABLE', 'it starts'));
     expect([row.name, row.trend, row.daysLeft]).to.deep.equal(['lan', [], null]);
   });

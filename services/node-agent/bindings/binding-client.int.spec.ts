@@ -8,7 +8,7 @@ import { LedgerEpoch } from './ledger-epoch.ts';
 type Done = (error: null, reply: object) => void;
 
 describe('The client of the agent', () => {
-  it('reports a conflict with the latest event that it has seen, also after a reply of a restored ledger', async () => {
+  it('The client of the agent reports a conflict with the latest event that it has seen, also after a reply of a restored ledger', async () => {
     let position: Position = { epoch: 1, seq: 0, hash: '' };
     const seen: number[] = [];
     await using server = await startTestServer([

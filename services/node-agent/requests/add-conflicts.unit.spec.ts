@@ -62,7 +62,7 @@ function giveNext(allocator: FakeBindingClient): void {
 const addressIn = (body: string): string | undefined => (JSON.parse(body) as { ips: { ip: string }[] }).ips[0]?.ip;
 
 describe('ADD in a Subnet with probeAddresses', () => {
-  it('probes the addresses once, after the MAC is set and before it responds', async () => {
+  it('ADD in a Subnet with probeAddresses probes the addresses once, after the MAC is set and before it responds', async () => {
     const { deps, steps, probed, allocator } = setUp([]);
     expect(addressIn(await add(deps, request(), neverAborted()))).to.equal('172.17.0.11');
     expect(steps).to.deep.equal(['prepare', 'probe']);
@@ -70,7 +70,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect(allocator.conflicts).to.deep.equal([]);
   });
 
-  it('probes nothing unless the allocator requests it, and no NIC of type kube-ovn', async () => {
+  it('ADD in a Subnet with probeAddresses probes nothing unless the allocator requests it, and no NIC of type kube-ovn', async () => {
     const { deps, steps, allocator } = setUp(['172.17.0.11']);
     const ovn = request({ cni_type: 'kube-ovn', provider: 'ovn' });
     await add({ ...deps, dataPath: fakeDataPath() }, ovn, neverAborted());
@@ -79,7 +79,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect(steps).to.deep.equal(['prepare']);
   });
 
-  it('reports an address on which another host answers, and responds with the next one', async () => {
+  it('ADD in a Subnet with probeAddresses reports an address on which another host answers, and responds with the next one', async () => {
     const { deps, allocator, files, counted } = setUp(['172.17.0.11']);
     giveNext(allocator);
     expect(addressIn(await add(deps, request(), neverAborted()))).to.equal('172.17.0.12');
@@ -93,7 +93,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect(files.all()).to.deep.equal([savedBinding('c1', { addresses: ['172.17.0.12'], netns: '/ns' })]);
   });
 
-  it('fails with address and MAC if the Pod requests that address', async () => {
+  it('ADD in a Subnet with probeAddresses fails with address and MAC if the Pod requests that address', async () => {
     const refusal = 'refused at T: AddressConflict: 172.17.0.11 of subnet macvlan is quarantined: remove the host';
     const { deps, allocator, files } = setUp(['172.17.0.11']);
     const take = allocator.reportConflict.bind(allocator);
@@ -110,7 +110,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect(files.all()).to.deep.equal([]);
   });
 
-  it('fails after three addresses: a neighbor that answers each probe does not hold the ADD', async () => {
+  it('ADD in a Subnet with probeAddresses fails after three addresses: a neighbor that answers each probe does not hold the ADD', async () => {
     const all = Array.from({ length: 20 }, (_, index) => `172.17.0.${11 + index}`);
     const { deps, allocator, files } = setUp(all);
     giveNext(allocator);
@@ -121,7 +121,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect({ unbinds: allocator.unbinds, files: files.all() }).to.deep.equal({ unbinds: [], files: [] });
   });
 
-  it('fails without a binding if the allocator refuses the report', async () => {
+  it('ADD in a Subnet with probeAddresses fails without a binding if the allocator refuses the report', async () => {
     const limit = new IpledgerError('QUARANTINE_LIMIT', 'probes quarantine no more than 4');
     const client = new FakeBindingClient({ reportConflict: failTimes(limit) });
     const { deps, allocator, counted } = setUp(['172.17.0.11'], client);
@@ -132,7 +132,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect(allocator.unbinds.map(({ containerId }) => containerId)).to.deep.equal(['c1']);
   });
 
-  it('fails without a binding if the probe fails', async () => {
+  it('ADD in a Subnet with probeAddresses fails without a binding if the probe fails', async () => {
     const { deps, allocator } = setUp([]);
     const probe = () => Promise.reject(new IpledgerError('SANDBOX_FAILED', 'the probe failed: no NET_RAW'));
     const error = await rejectionOf(add({ ...deps, probe }, request(), neverAborted()));
@@ -140,7 +140,7 @@ describe('ADD in a Subnet with probeAddresses', () => {
     expect(allocator.unbinds).to.have.length(1);
   });
 
-  it('reports the container whose binding it took over', async () => {
+  it('ADD in a Subnet with probeAddresses reports the container whose binding it took over', async () => {
     const { deps, allocator, files } = setUp(['172.17.0.11']);
     giveNext(allocator);
     await files.save(savedBinding('c1', { boundAs: 'c0' }));

@@ -28,7 +28,7 @@ describe('The probe of an address', () => {
     return createAddressProbe(program, log);
   }
 
-  it('names namespace, interface and addresses, and returns the host that answers', async () => {
+  it('The probe of an address names namespace, interface and addresses, and returns the host that answers', async () => {
     const probe = probeBy(
       `echo "$*" >${folder}/args; echo '{"conflict":{"address":"fd00::2","mac":"52:54:00:12:34:56"}}'`,
     );
@@ -39,7 +39,7 @@ describe('The probe of an address', () => {
     expect(logged).to.deep.equal([]);
   });
 
-  it('logs once for each type of link why it has no probe', async () => {
+  it('The probe of an address logs once for each type of link why it has no probe', async () => {
     const probe = probeBy(`echo '{"not_probed":"there is no such link yet"}'`);
     for (const cniType of ['ptp', 'ptp', 'ipvlan', 'ipvlan', 'other'])
       expect(await probe({ ...target, cniType }, neverAborted())).to.equal(undefined);
@@ -50,12 +50,12 @@ describe('The probe of an address', () => {
     ]);
   });
 
-  it('does not run for ipvlan, whose link has the MAC of its master', async () => {
+  it('The probe of an address does not run for ipvlan, whose link has the MAC of its master', async () => {
     const probe = probeBy('exit 1');
     expect(await probe({ ...target, cniType: 'ipvlan' }, neverAborted())).to.equal(undefined);
   });
 
-  it('fails with the reason if the program fails, is missing or is stopped, and in the namespace of the node', async () => {
+  it('The probe of an address fails with the reason if the program fails, is missing or is stopped, and in the namespace of the node', async () => {
     const failed = await rejectionOf(probeBy('echo "no NET_RAW" >&2; exit 1')(target, neverAborted()));
     expect(failed).to.include({
       code: 'SANDBOX_FAILED',

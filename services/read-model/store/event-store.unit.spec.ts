@@ -23,7 +23,7 @@ describe('The event store', () => {
     store = new EventStore(place.file);
   };
 
-  it('returns each event unchanged, even after it was reopened', () => {
+  it('The event store returns each event unchanged, even after it was reopened', () => {
     const events = podLifeEvents(1);
     store.append(events, fakePosition(4));
     expect(events.map(({ seq }) => store.event(seq))).to.deep.equal(events);
@@ -92,7 +92,7 @@ describe('The event store', () => {
     );
   });
 
-  it('rejects another database, and a file that is not a database', () => {
+  it('The event store rejects another database, and a file that is not a database', () => {
     const foreign = `${place.file}.foreign`;
     const database = new DatabaseSync(foreign);
     database.exec("CREATE TABLE foreign_table (value); INSERT INTO foreign_table VALUES ('precious')");
@@ -161,7 +161,7 @@ describe('The event store', () => {
       store.append([fakeEvent(13, { type: 'SubnetRetired', subnetRetired: {} })], fakePosition(13));
     });
 
-    it('returns the newest events first, of a Pod, a node, an owner or a Subnet', async () => {
+    it('searchEvents returns the newest events first, of a Pod, a node, an owner or a Subnet', async () => {
       expect(await seqs(by('pod', 'pods', { namespace: 'default', name: 'web' }))).to.deep.equal([4, 3, 2, 1]);
       // A release names no node. The end of a binding has the node of its Bind.
       expect(await seqs(by('node', 'nodes', { name: 'node-1' }))).to.deep.equal([12, 10, 4, 2]);
@@ -172,7 +172,7 @@ describe('The event store', () => {
       expect(await seqs({})).to.have.length(13);
     });
 
-    it('finds the ends of bindings of one container in two Subnets', async () => {
+    it('searchEvents finds the ends of bindings of one container in two Subnets', async () => {
       const both = { pod: 'both', node: 'node-3' };
       const addressUnbound = { containerId: 'container-of-both', interface: 'net1' };
       const lastEnd = fakeEvent(21, { subnet: 'lan', type: 'AddressUnbound', addressUnbound });
@@ -232,7 +232,7 @@ describe('The event store', () => {
       };
     });
 
-    it('reads about as many rows as it returns, and each one once', async () => {
+    it('searchEvents by many owners reads about as many rows as it returns, and each one once', async () => {
       const { events } = await searchEvents(store, criteria, { first: 1, last: 40 * owners, limit: 500 });
       expect(events.map(({ seq }) => seq)).to.deep.equal(
         Array.from({ length: 500 }, (_, index) => 40 * owners - index),
@@ -240,7 +240,7 @@ describe('The event store', () => {
       expect(looked).to.be.below(1_000);
     });
 
-    it('ends when the caller has gone', async () => {
+    it('searchEvents by many owners ends when the caller has gone', async () => {
       const leaving = new AbortController();
       const search = searchEvents(store, criteria, { first: 1, last: 40 * owners, limit: 500 }, leaving.signal);
       leaving.abort(new Error('gone'));

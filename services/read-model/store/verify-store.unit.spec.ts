@@ -91,7 +91,7 @@ describe('verifyStore', () => {
       expect(verify()).to.equal(undefined);
     });
 
-  it('finds nothing in an empty file, and in a file that begins in the middle of the ledger', () => {
+  it('verifyStore finds nothing in an empty file, and in a file that begins in the middle of the ledger', () => {
     place.remove();
     place = temporaryFile();
     expect(verify()).to.equal(undefined);

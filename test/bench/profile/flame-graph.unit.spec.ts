@@ -16,7 +16,7 @@ const profile: CpuProfile = {
 };
 
 describe('A flame graph', () => {
-  it('adds up the time of each stack, and leaves idle time out', () => {
+  it('A flame graph adds up the time of each stack, and leaves idle time out', () => {
     const root = collectFrames(profile);
     expect(root.us).to.equal(2_000);
     const serve = root.callees.get('serve program.ts:10');
@@ -27,7 +27,7 @@ describe('A flame graph', () => {
     ]);
   });
 
-  it('shows each frame with its part of the time', () => {
+  it('A flame graph shows each frame with its part of the time', () => {
     const svg = drawFlameGraph(collectFrames(profile), 'allocator');
     expect(svg).to.contain('<title>decide program.ts:10: 0.6 ms, 30.0 %</title>');
     expect(svg).to.contain('&lt;T&gt; program.ts:10');

@@ -35,7 +35,7 @@ describe('The console without sign-in', () => {
   });
   after(() => console[Symbol.asyncDispose]());
 
-  it('lists the Subnets with counts, trend and conditions', async () => {
+  it('The console without sign-in lists the Subnets with counts, trend and conditions', async () => {
     const { items, position, command } = await read('/subnets');
     const [macvlan] = items as unknown as { name: string; usage: { inUse: string }[]; trend: number[] }[];
     expect([macvlan?.name, macvlan?.usage[0]?.inUse, macvlan?.trend.at(-1)]).to.deep.equal(['macvlan', '1', 1]);
@@ -43,7 +43,7 @@ describe('The console without sign-in', () => {
     expect(position).to.have.property('seq').above(0);
   });
 
-  it('shows a map with a cell for each address, now and at an earlier event', async () => {
+  it('The console without sign-in shows a map with a cell for each address, now and at an earlier event', async () => {
     const map = await read('/subnets/macvlan/map');
     const cells = Buffer.from(map['cells'] as unknown as string, 'base64');
     expect(cells).to.have.length(65_536);
@@ -71,7 +71,7 @@ describe('The console without sign-in', () => {
     expect(await read('/subnets/macvlan/map?at=2200-01-01T00:00:00Z')).to.have.property('next', null);
   });
 
-  it('shows a Subnet of more than 65,536 addresses as blocks, whose addresses can be shown', async () => {
+  it('The console without sign-in shows a Subnet of more than 65,536 addresses as blocks, whose addresses can be shown', async () => {
     const { blocks, counts } = (await read('/subnets/wide/map')) as unknown as {
       blocks: { cidr: string; counts: Record<string, number> }[];
       counts: Record<string, number>;
@@ -85,13 +85,13 @@ describe('The console without sign-in', () => {
     expect(Object.values(counts).reduce((sum, count) => sum + count)).to.equal(2 ** 20);
   });
 
-  it('lists the used addresses of IPv6', async () => {
+  it('The console without sign-in lists the used addresses of IPv6', async () => {
     const { used, counts } = (await read('/subnets/six/map?family=6')) as unknown as { used: object[]; counts: object };
     expect(used).to.deep.equal([{ address: 'fd00::2', state: 'allocated' }]);
     expect(counts).to.include({ allocated: 1 });
   });
 
-  it('shows an address with its states, its history and the CNI answer, and a Pod with why', async () => {
+  it('The console without sign-in shows an address with its states, its history and the CNI answer, and a Pod with why', async () => {
     const page = (await read('/addresses/172.17.0.11')) as unknown as {
       states: Record<string, never>[];
       items: { type: string; text: string }[];
@@ -107,7 +107,7 @@ describe('The console without sign-in', () => {
     expect(await read('/addresses/172.17.200.1')).to.deep.include({ items: [] });
   });
 
-  it('lists and shows events with their stored line, and finds names', async () => {
+  it('The console without sign-in lists and shows events with their stored line, and finds names', async () => {
     const list = (await read('/events?subnet=macvlan&limit=2')) as unknown as {
       items: { seq: number }[];
       nextPage: string;
@@ -121,7 +121,7 @@ describe('The console without sign-in', () => {
     expect(items.map(({ title }) => title)).to.deep.equal(['default/web']);
   });
 
-  it('escapes texts of tenants in JSON, and formulas in CSV', async () => {
+  it('The console without sign-in escapes texts of tenants in JSON, and formulas in CSV', async () => {
     const { text, json } = await browse(console, api('/events?address=172.17.9.9'));
     expect(text).to.not.contain('\u202e');
     const { states } = (await read('/addresses/172.17.9.9')) as unknown as { states: object[] };
@@ -133,7 +133,7 @@ describe('The console without sign-in', () => {
     expect(csv.text.split('\r\n')[1]).to.contain(",'=1+1,");
   });
 
-  it('names the runbook of an alarm as its remedy', async () => {
+  it('The console without sign-in names the runbook of an alarm as its remedy', async () => {
     await applySubnet(console.served, 'tiny', { cidrBlock: '10.99.0.0/30' });
     await allocate(console.served, 'one', { provider: 'tiny.default', subnets: ['tiny'] });
     const readUntilRaised = async (): Promise<Record<string, unknown>[]> => {
@@ -151,7 +151,7 @@ describe('The console without sign-in', () => {
       .that.matches(/^No Pod gets the address/);
   });
 
-  it('streams the events that match a filter, and continues after the last event that a browser has seen', async () => {
+  it('The console without sign-in streams the events that match a filter, and continues after the last event that a browser has seen', async () => {
     const response = await openResponse(console, api('/events/stream?subnet=six'));
     const frames = readFrames(response as AsyncIterable<Buffer>);
     expect((await frames.next()).value).to.include({ event: 'position' });
@@ -172,7 +172,7 @@ describe('The console without sign-in', () => {
     expect((await browse(console, api('/events/stream?from=0'))).status).to.equal(410);
   });
 
-  it('serves the page for each view with a strict policy, and no other file', async () => {
+  it('The console without sign-in serves the page for each view with a strict policy, and no other file', async () => {
     for (const path of ['/', '/subnets/lan/10.0.0.5', '/pods/default/web.js']) {
       const { status, headers, text } = await browse(console, path);
       expect([status, headers['content-type']], path).to.deep.equal([200, 'text/html; charset=utf-8']);
@@ -188,7 +188,7 @@ describe('The console without sign-in', () => {
     expect((await browse(console, '/other.js')).status).to.equal(404);
   });
 
-  it('refuses actions, other hosts, other sites, and requests that are too long or malformed', async () => {
+  it('The console without sign-in refuses actions, other hosts, other sites, and requests that are too long or malformed', async () => {
     const statusOf = async (...request: Parameters<typeof browse> extends [unknown, ...infer Rest] ? Rest : never) =>
       (await browse(console, ...request)).status;
     expect(await statusOf(api('/actions'), { method: 'POST', body: {} })).to.equal(403);
@@ -207,7 +207,7 @@ describe('The console without sign-in', () => {
     expect(await statusOf(api('/subnets'), { method: 'POST', body: {} })).to.equal(405);
   });
 
-  it('sends as many calls to the servers for a hundred viewers as for one', async () => {
+  it('The console without sign-in sends as many calls to the servers for a hundred viewers as for one', async () => {
     const countCalls = async (viewers: number): Promise<number> => {
       console.calls.length = 0;
       const paths = ['/subnets', '/subnets/macvlan/map?seq=5', '/subnets/macvlan'];
@@ -241,7 +241,7 @@ describe('The console with sign-in', () => {
   const post = (path: string, cookie: string, body: object, headers = {}) =>
     browse(console, api(path), { method: 'POST', body, cookie, headers });
 
-  it('shows no data before sign-in, and rejects a token that the allocator rejects or that may not read', async () => {
+  it('The console with sign-in shows no data before sign-in, and rejects a token that the allocator rejects or that may not read', async () => {
     for (const path of ['/subnets', '/events', '/events/stream', '/search?q=web'])
       expect((await browse(console, api(path))).status, path).to.equal(401);
     expect((await browse(console, api('/session'))).json).to.include({ signedIn: false, mode: 'token', user: '' });
@@ -256,12 +256,12 @@ describe('The console with sign-in', () => {
   });
 
   for (const method of ['GetStatus', 'GetAddress', 'ListAllocations', 'ListSubnets', 'ListPools', 'Watch'])
-    it(`rejects a person who may not call ${method}, whose replies all people share`, async () => {
+    it(`The console with sign-in rejects a person who may not call ${method}, whose replies all people share`, async () => {
       const body = { token: tokenOf(`without-${method}`) };
       expect((await browse(console, api('/session'), { method: 'POST', body })).status).to.equal(403);
     });
 
-  it('sets a cookie that scripts cannot read and other sites do not send', async () => {
+  it('The console with sign-in sets a cookie that scripts cannot read and other sites do not send', async () => {
     const { headers, json } = await browse(console, api('/session'), {
       method: 'POST',
       body: { token: tokenOf('alice') },
@@ -272,7 +272,7 @@ describe('The console with sign-in', () => {
     expect(json).to.include({ signedIn: true, user: 'kubernetes:alice', canAct: true });
   });
 
-  it('shows the effects of an action before it is confirmed, and records it under the name of the person', async () => {
+  it('The console with sign-in shows the effects of an action before it is confirmed, and records it under the name of the person', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const preview = await post('/actions/preview', cookie, action('reserve', { reservedFor: 'vip/web' }));
     expect(preview.json).to.include({ possible: true });
@@ -303,7 +303,7 @@ describe('The console with sign-in', () => {
     expect(new Set(events.map(({ actor }) => actor))).to.deep.equal(new Set(['kubernetes:alice']));
   });
 
-  it('releases only the allocation that the person has seen, and only with a reason', async () => {
+  it('The console with sign-in releases only the allocation that the person has seen, and only with a reason', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const address = '172.17.0.11';
     const preview = await post('/actions/preview', cookie, action('release', { address }));
@@ -318,14 +318,14 @@ describe('The console with sign-in', () => {
     expect((await post('/actions', cookie, action('release', { address, allocationSeq }))).status).to.equal(200);
   });
 
-  it('refuses each change of a person who may only read', async () => {
+  it('The console with sign-in refuses each change of a person who may only read', async () => {
     const cookie = await signIn(console, tokenOf('carol'));
     expect((await browse(console, api('/subnets'), { cookie })).status).to.equal(200);
     const { status, json } = await post('/actions', cookie, action('quarantine'));
     expect([status, json['code']]).to.deep.equal([403, 'PERMISSION_DENIED']);
   });
 
-  it('refuses an action of another site, by its origin, without the header, or as a form', async () => {
+  it('The console with sign-in refuses an action of another site, by its origin, without the header, or as a form', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const attack = async (headers: Record<string, string | undefined>) =>
       (await post('/actions', cookie, action('quarantine'), headers)).status;
@@ -340,7 +340,7 @@ describe('The console with sign-in', () => {
     ).to.equal(413);
   });
 
-  it('ends the session of a person who signs out, and its streams', async () => {
+  it('The console with sign-in ends the session of a person who signs out, and its streams', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const response = await openResponse(console, api('/events/stream'), { cookie });
     const frames = readFrames(response as AsyncIterable<Buffer>);
@@ -350,14 +350,14 @@ describe('The console with sign-in', () => {
     expect((await browse(console, api('/subnets'), { cookie })).status).to.equal(401);
   });
 
-  it('writes all cells of a map as CSV', async () => {
+  it('The console with sign-in writes all cells of a map as CSV', async () => {
     const cookie = await signIn(console, tokenOf('alice'));
     const { text, headers } = await browse(console, api('/subnets/macvlan/map?format=csv'), { cookie });
     expect(headers).to.include({ 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' });
     expect(text.split('\r\n')[0]).to.equal('address,state');
   });
 
-  it('opens at most eight streams for a person, in all sessions', async () => {
+  it('The console with sign-in opens at most eight streams for a person, in all sessions', async () => {
     const [cookie, other] = [await signIn(console, tokenOf('alice')), await signIn(console, tokenOf('alice'))];
     const open = [];
     for (let index = 0; index < 8; index++)
@@ -367,7 +367,7 @@ describe('The console with sign-in', () => {
   });
 
   // The last test: it uses up the rate of this address
-  it('limits attempts to sign in with a reviewable token, but not malformed attempts', async () => {
+  it('The console with sign-in limits attempts to sign in with a reviewable token, but not malformed attempts', async () => {
     const attempt = async (token: string) =>
       (await browse(console, api('/session'), { method: 'POST', body: { token } })).status;
     for (let count = 0; count < 60; count++) expect(await attempt('no token!')).to.equal(401);

@@ -19,7 +19,7 @@ describe('The certificates of `make certs`', () => {
     );
   const read = (file: string): X509Certificate => new X509Certificate(readFileSync(file));
 
-  it('have one URI for each program, and another authority for etcd', async () => {
+  it('The certificates of `make certs` have one URI for each program, and another authority for etcd', async () => {
     expect(Object.keys(await make())).to.deep.equal([
       'ipledger://allocator/a',
       'ipledger://allocator/b',
@@ -41,12 +41,12 @@ describe('The certificates of `make certs`', () => {
     expect(statSync(agent('node-1').key).mode & 0o077).to.equal(0);
   });
 
-  it('are kept while they are valid, and all renewed on request', async () => {
+  it('The certificates of `make certs` are kept while they are valid, and all renewed on request', async () => {
     expect(new Set(Object.values(await make()))).to.deep.equal(new Set(['kept']));
     expect(new Set(Object.values(await make(true)))).to.deep.equal(new Set(['renewed']));
   });
 
-  it('are renewed when they expire soon or another authority signed them', async () => {
+  it('The certificates of `make certs` are renewed when they expire soon or another authority signed them', async () => {
     const { watcher, viewer } = certificateFolder(folder);
     const authority = await openAuthority(folder);
     const subject = { name: 'watcher', commonName: 'watcher', alternativeNames: ['URI:ipledger://watcher'] };

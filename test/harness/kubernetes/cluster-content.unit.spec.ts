@@ -22,7 +22,7 @@ function storeOf(content: Map<string, Buffer>, react: { onRead?: () => void; onP
 }
 
 describe('The content of a shared cluster', () => {
-  it('is read when no controller writes any more, also when the number of keys stays the same', async () => {
+  it('The content of a shared cluster is read when no controller writes any more, also when the number of keys stays the same', async () => {
     const content = new Map(pristine);
     let reads = 0;
     const onRead = (): void => {
@@ -33,7 +33,7 @@ describe('The content of a shared cluster', () => {
     expect(stable.get(node)?.toString()).to.equal('annotation 7');
   });
 
-  it('is restored: added keys are deleted, changed and deleted keys are written', async () => {
+  it('The content of a shared cluster is restored: added keys are deleted, changed and deleted keys are written', async () => {
     const content = new Map([
       [node, Buffer.from('changed')],
       ['/registry/pods/default/web', Buffer.from('pod')],
@@ -42,7 +42,7 @@ describe('The content of a shared cluster', () => {
     expect(content).to.deep.equal(pristine);
   });
 
-  it('is restored again while a controller reacts to the restore', async () => {
+  it('The content of a shared cluster is restored again while a controller reacts to the restore', async () => {
     const content = new Map([[node, Buffer.from('changed')]]);
     let reactions = 3;
     const onPut = (): void => {
@@ -53,13 +53,13 @@ describe('The content of a shared cluster', () => {
     expect(content).to.deep.equal(pristine);
   });
 
-  it('is given up when a controller writes after each restore', async () => {
+  it('The content of a shared cluster is given up when a controller writes after each restore', async () => {
     const content = new Map([[node, Buffer.from('changed')]]);
     const onPut = (): void => void content.set(node, Buffer.from('annotation'));
     expect(await restoreContent(storeOf(content, { onPut }), pristine, 0)).to.equal(false);
   });
 
-  it('is not restored after a change of a CustomResourceDefinition', async () => {
+  it('The content of a shared cluster is not restored after a change of a CustomResourceDefinition', async () => {
     const content = new Map(pristine).set('/registry/apiextensions.k8s.io/customresourcedefinitions/x', value);
     expect(await restoreContent(storeOf(content), pristine, 0)).to.equal(false);
   });

@@ -48,7 +48,7 @@ describe('Network namespaces', () => {
     return pod;
   }
 
-  it('connect Pods on one node and across nodes over macvlan', async () => {
+  it('Network namespaces connect Pods on one node and across nodes over macvlan', async () => {
     const [one, two] = [await createNodeNamespace(run, 'node-1'), await createNodeNamespace(run, 'node-2')];
     const pod = await podOn(one, 'pod-a', '172.17.0.11/16');
     await podOn(one, 'pod-b', '172.17.0.12/16');
@@ -60,7 +60,7 @@ describe('Network namespaces', () => {
     expect((await inNamespace(pod, ['ping', '-c', '1', '-W', '1', '172.17.0.14'])).code).to.equal(1);
   });
 
-  it('return the error of a plugin unchanged', async () => {
+  it('Network namespaces return the error of a plugin unchanged', async () => {
     const answer = await callPlugin({ command: 'ADD', plugin: join(await findPlugins(), 'macvlan'), config: {} });
     expect(answer.code).to.equal(1);
     expect(answer.result).to.have.property('code', 4);

@@ -57,7 +57,7 @@ describe('The TCP proxy', () => {
     await run.end();
   });
 
-  it('forwards all bytes without a fault', async () => {
+  it('The TCP proxy forwards all bytes without a fault', async () => {
     const long = 'x'.repeat(3_000_000);
     let length = 0;
     client.write(long);
@@ -65,14 +65,14 @@ describe('The TCP proxy', () => {
     expect(proxy.connections).to.equal(1);
   });
 
-  it('cuts connections on both sides, and accepts new connections', async () => {
+  it('The TCP proxy cuts connections on both sides, and accepts new connections', async () => {
     proxy.cut();
     await waitForClose(client);
     expect(proxy.connections).to.equal(0);
     await expectEcho();
   });
 
-  it('drops replies after the server received the request', async () => {
+  it('The TCP proxy drops replies after the server received the request', async () => {
     proxy.dropBytes('replies');
     client.write('do it');
     while (proxy.droppedBytes < 5) await nextTurn();
@@ -83,7 +83,7 @@ describe('The TCP proxy', () => {
     await expectEcho();
   });
 
-  it('drops requests, so the server receives nothing', async () => {
+  it('The TCP proxy drops requests, so the server receives nothing', async () => {
     proxy.dropBytes('requests');
     client.write('do it');
     const other = await openConnection();
@@ -96,7 +96,7 @@ describe('The TCP proxy', () => {
     await expectEcho();
   });
 
-  it('delays requests until it is restored', async () => {
+  it('The TCP proxy delays requests until it is restored', async () => {
     proxy.delayBytes('requests');
     client.write('late');
     await sleep(20);
@@ -105,7 +105,7 @@ describe('The TCP proxy', () => {
     expect(await nextChunk(client)).to.equal('LATE');
   });
 
-  it('refuses new connections and keeps open ones', async () => {
+  it('The TCP proxy refuses new connections and keeps open ones', async () => {
     proxy.refuse();
     const refused = connect(Number(proxy.endpoint.split(':')[1]), '127.0.0.1').on('error', () => undefined);
     await waitForClose(refused);
@@ -115,7 +115,7 @@ describe('The TCP proxy', () => {
     await expectEcho();
   });
 
-  it('connects to another server after setTarget, and ends the connections to the first', async () => {
+  it('The TCP proxy connects to another server after setTarget, and ends the connections to the first', async () => {
     const other = await startEcho(run);
     const ended = waitForClose(client);
     proxy.setTarget(other.endpoint);
@@ -124,7 +124,7 @@ describe('The TCP proxy', () => {
     expect(other.received).to.deep.equal(['ping']);
   });
 
-  it('changes the requests of clients, and not the replies', async () => {
+  it('The TCP proxy changes the requests of clients, and not the replies', async () => {
     proxy = await startTcpProxy(run, echo.endpoint, { change: (text) => text.replace('day', 'night') });
     const socket = await openConnection();
     socket.write('good day');

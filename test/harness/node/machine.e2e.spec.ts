@@ -58,7 +58,7 @@ describe('The machine of a node', function () {
     return stdout.trim();
   };
 
-  it('has its own name, processes, network and system folders', async () => {
+  it('The machine of a node has its own name, processes, network and system folders', async () => {
     expect(await inside('hostname')).to.equal('node');
     expect(await inside('cat /proc/1/comm')).to.equal('sh');
     expect(
@@ -69,7 +69,7 @@ describe('The machine of a node', function () {
       expect(existsSync(join(folder, 'ipledger-try')), folder).to.equal(false);
   });
 
-  it('keeps kernel settings of a kubelet inside the node', async () => {
+  it('The machine of a node keeps kernel settings of a kubelet inside the node', async () => {
     const file = '/proc/sys/vm/overcommit_memory';
     const own = readFileSync(file, 'utf8');
     await inside(`echo 2 >${file}`);
@@ -77,12 +77,12 @@ describe('The machine of a node', function () {
     expect(readFileSync(file, 'utf8')).to.equal(own);
   });
 
-  it('reaps orphaned processes', async () => {
+  it('The machine of a node reaps orphaned processes', async () => {
     await inside('setsid -f sleep 0.1; sleep 0.5');
     expect(await inside('grep -l "State:.Z" /proc/[0-9]*/status 2>/dev/null || true')).to.equal('');
   });
 
-  it('reaches a port of the outer loopback while it is forwarded', async () => {
+  it('The machine of a node reaches a port of the outer loopback while it is forwarded', async () => {
     const server = createServer((_, response) => response.end('hello'));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
@@ -95,7 +95,7 @@ describe('The machine of a node', function () {
     server.close();
   });
 
-  it('has its disk, a new boot id and no old processes after a power cut', async () => {
+  it('The machine of a node has its disk, a new boot id and no old processes after a power cut', async () => {
     const boot_id = 'cat /proc/sys/kernel/random/boot_id';
     const [before, processes] = [await inside(boot_id), await inside('readlink /proc/self/ns/pid')];
     await inside('setsid -f sleep 86400 >/dev/null 2>&1');
@@ -107,7 +107,7 @@ describe('The machine of a node', function () {
     expect(await inside('cat /var/lib/ipledger-try; ls /run/ipledger-try 2>/dev/null || true')).to.equal('mine');
   });
 
-  it('leaves nothing behind when the test process is killed', async () => {
+  it('The machine of a node leaves nothing behind when the test process is killed', async () => {
     const links = await mustRun('ip', ['-o', 'link']);
     const fixture = join(import.meta.dirname, 'abandoned-machine.fixture.ts');
     const abandoned = spawn(process.execPath, [fixture], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -11,7 +11,7 @@ describe('The choice of Multus', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const main = { name: 'main' };
 
-  it('takes a file as the thin plugin, which gets the main network as its delegate', async () => {
+  it('The choice of Multus takes a file as the thin plugin, which gets the main network as its delegate', async () => {
     const file = join(folder, 'multus');
     writeFileSync(file, '');
     const multus = await findMultus({ MULTUS: file });
@@ -20,7 +20,7 @@ describe('The choice of Multus', () => {
     expect(network).to.deep.equal({ type: 'multus', kubeconfig: '/kubeconfig', delegates: [main] });
   });
 
-  it('takes a folder with shim and daemon as the thick plugin', async () => {
+  it('The choice of Multus takes a folder with shim and daemon as the thick plugin', async () => {
     const [shim, daemon] = [join(folder, 'multus-shim'), join(folder, 'multus-daemon')];
     for (const file of [shim, daemon]) writeFileSync(file, '');
     const multus = await findMultus({ MULTUS: folder });
@@ -28,7 +28,7 @@ describe('The choice of Multus', () => {
     expect(await multusNetwork(multus, '/kubeconfig', main)).to.include({ daemonSocketDir: '/run/multus/' });
   });
 
-  it('refuses a path that is neither a program nor a folder of programs', async () => {
+  it('The choice of Multus refuses a path that is neither a program nor a folder of programs', async () => {
     mkdirSync(join(folder, 'empty'));
     for (const path of ['empty', 'absent'])
       expect(String(await findMultus({ MULTUS: join(folder, path) }).catch((error: unknown) => error))).to.contain(

@@ -27,7 +27,7 @@ describe('Two OVN nodes', () => {
   });
   after(() => run?.end());
 
-  it('connect the ports of one switch by ping and TCP', async () => {
+  it('Two OVN nodes connect the ports of one switch by ping and TCP', async () => {
     const [one, two] = nodes as [OvnNode, OvnNode];
     const ports = [
       { name: 'a', mac: '02:00:00:00:00:11', address: '172.17.0.11' },
@@ -50,7 +50,7 @@ describe('Two OVN nodes', () => {
     await expectTransfer(run, { from: a, to: b, address: ports[1].address, bytes });
   });
 
-  it('keep their ports when ovn-controller and northd are killed and started again', async () => {
+  it('Two OVN nodes keep their ports when ovn-controller and northd are killed and started again', async () => {
     const [one] = nodes as [OvnNode];
     await Promise.all([one.controller.restart(), central.northd.restart()]);
     await central.nbctl(['--wait=hv', 'sync']);

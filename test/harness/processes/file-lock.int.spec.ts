@@ -12,7 +12,7 @@ describe('A file lock', () => {
   before(() => void (folder = mkdtempSync(join(tmpdir(), 'ipledger-lock-'))));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('runs one work at a time', async () => {
+  it('A file lock runs one work at a time', async () => {
     const file = join(folder, 'exclusive');
     let inside = 0;
     const concurrent: number[] = [];
@@ -25,7 +25,7 @@ describe('A file lock', () => {
     expect(concurrent).to.deep.equal([1, 1, 1, 1]);
   });
 
-  it('is released when the work fails', async () => {
+  it('A file lock is released when the work fails', async () => {
     const file = join(folder, 'failure');
     const failed: unknown = await withFileLock(file, () => Promise.reject(new Error('no'))).catch(
       (error: unknown) => error,
@@ -34,7 +34,7 @@ describe('A file lock', () => {
     expect(await withFileLock(file, () => Promise.resolve('yes'))).to.equal('yes');
   });
 
-  it('is released when its holder is killed', async () => {
+  it('A file lock is released when its holder is killed', async () => {
     const file = join(folder, 'killed');
     const script = `
       import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, 'file-lock.ts'))};

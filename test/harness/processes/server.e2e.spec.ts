@@ -31,7 +31,7 @@ describe('Real servers', function () {
     });
     after(() => run.end());
 
-    it('keeps its port and data after SIGKILL and a restart', async () => {
+    it('The etcd of the harness keeps its port and data after SIGKILL and a restart', async () => {
       await etcd.etcdctl(['put', '/some/key', 'some value']);
       const { endpoint, pid } = etcd;
       await etcd.kill();
@@ -42,7 +42,7 @@ describe('Real servers', function () {
       expect(await etcd.etcdctl(['get', '--print-value-only', '/some/key'])).to.equal('some value\n');
     });
 
-    it('does not answer while it is frozen, and continues after resume', async () => {
+    it('The etcd of the harness does not answer while it is frozen, and continues after resume', async () => {
       etcd.freeze();
       const unanswered: unknown = await etcd
         .etcdctl(['get', '/some/key', '--command-timeout=500ms'])
@@ -52,7 +52,7 @@ describe('Real servers', function () {
       expect(await etcd.etcdctl(['get', '--print-value-only', '/some/key'])).to.equal('some value\n');
     });
 
-    it('ends on SIGTERM', async () => {
+    it('The etcd of the harness ends on SIGTERM', async () => {
       await etcd.stop();
       expect(startTimeOf(etcd.pid)).to.equal(undefined);
       await etcd.start();
@@ -68,13 +68,13 @@ describe('Real servers', function () {
     });
     after(() => run.end());
 
-    it('has the nodes and the kinds of the project', async () => {
+    it('A Kubernetes API has the nodes and the kinds of the project', async () => {
       const nodes = (await cluster.get(['nodes'])) as { metadata: { name: string } }[];
       expect(nodes.map(({ metadata }) => metadata.name)).to.have.members(['node-1', 'node-2']);
       expect(await cluster.get(['subnets.kubeovn.io'])).to.deep.equal([]);
     });
 
-    it('creates the Pods of a Deployment', async () => {
+    it('A Kubernetes API creates the Pods of a Deployment', async () => {
       const containers = [{ name: 'box', image: 'box' }];
       const labels = { app: 'box' };
       const template = { metadata: { labels }, spec: { containers } };
@@ -87,7 +87,7 @@ describe('Real servers', function () {
       });
     });
 
-    it('enforces the permissions of a user', async () => {
+    it('A Kubernetes API enforces the permissions of a user', async () => {
       const kubeconfig = await cluster.kubeconfigFor('system:serviceaccount:default:powerless');
       const may = (who: string[]): Promise<string> => cluster.kubectl([...who, 'auth', 'can-i', 'list', 'pods']);
       expect(await may([])).to.equal('yes\n');
@@ -95,7 +95,7 @@ describe('Real servers', function () {
       expect(refused).to.have.property('message').that.contains('no');
     });
 
-    it('keeps its objects after SIGKILL of the API server and its etcd', async () => {
+    it('A Kubernetes API keeps its objects after SIGKILL of the API server and its etcd', async () => {
       await Promise.all([cluster.apiServer.kill(), cluster.etcd.kill()]);
       await cluster.etcd.start();
       await cluster.apiServer.start();
@@ -104,7 +104,7 @@ describe('Real servers', function () {
   });
 
   describe('A run', () => {
-    it('leaves no process and no folder behind when it ends', async () => {
+    it('A run leaves no process and no folder behind when it ends', async () => {
       const run = openRun();
       const etcd = await startEtcd(run);
       await run.end();
@@ -113,7 +113,7 @@ describe('Real servers', function () {
       await run.end();
     });
 
-    it('reports why a server did not start, and ends cleanly', async () => {
+    it('A run reports why a server did not start, and ends cleanly', async () => {
       const run = openRun();
       const first = await startEtcd(run, { name: 'one' });
       const launch = { name: 'two', program: 'sh', args: ['-c', 'echo cannot do this; exit 3'] };
@@ -126,7 +126,7 @@ describe('Real servers', function () {
       expect(startTimeOf(first.pid)).to.equal(undefined);
     });
 
-    it('signals the child if the program only waits for it', async () => {
+    it('A run signals the child if the program only waits for it', async () => {
       const run = openRun();
       const launch = { name: 'waiting', program: 'sh', args: ['-c', 'sleep 86400; true'], waitsForChild: true };
       const server = await startServer(run, { ...launch, ready: () => Promise.resolve(), readyWithinMs: 5_000 });
@@ -138,7 +138,7 @@ describe('Real servers', function () {
     });
 
     for (const action of ['stop', 'kill'] as const)
-      it(`ends after ${action} while the program that waits for it is suspended`, async () => {
+      it(`A run ends after ${action} while the program that waits for it is suspended`, async () => {
         const run = openRun();
         const launch = { name: 'waiting', program: 'sh', args: ['-c', 'sleep 86400; true'], waitsForChild: true };
         const server = await startServer(run, { ...launch, ready: () => Promise.resolve(), readyWithinMs: 5_000 });
@@ -150,7 +150,7 @@ describe('Real servers', function () {
         await run.end();
       });
 
-    it('leaves nothing behind after SIGKILL of its process', async () => {
+    it('A run leaves nothing behind after SIGKILL of its process', async () => {
       const fixture = join(import.meta.dirname, 'abandoned-run.fixture.ts');
       const abandoned = spawn(process.execPath, [fixture], { stdio: ['ignore', 'pipe', 'inherit'] });
       const [line] = (await once(createInterface(abandoned.stdout), 'line')) as [string];

@@ -12,7 +12,7 @@ describe('A program built from test/tools', function () {
   before(() => void (folder = mkdtempSync(join(tmpdir(), 'ipledger-build-'))));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('runs, and is not built a second time', async () => {
+  it('A program built from test/tools runs, and is not built a second time', async () => {
     await buildPrograms(['loopback', 'static'], { into: folder });
     expect(isBuilt('loopback', folder) && isBuilt('static', folder)).to.be.true;
     const version = await runCommand(join(folder, 'loopback'), [], { env: { CNI_COMMAND: 'VERSION' }, input: '{}' });
@@ -23,7 +23,7 @@ describe('A program built from test/tools', function () {
     expect(statSync(join(folder, 'loopback')).mtimeMs).to.equal(mtimeMs);
   });
 
-  it('is built again when its pin changes', () => {
+  it('A program built from test/tools is built again when its pin changes', () => {
     const pin = join(folder, '.built', 'loopback.pin');
     writeFileSync(
       pin,

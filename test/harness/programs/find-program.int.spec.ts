@@ -42,7 +42,7 @@ describe('The search for a program', () => {
 
   const folder = (name: string): string => join(scratch, name);
 
-  it('takes the program in its variable before all others', async () => {
+  it('The search for a program takes the program in its variable before all others', async () => {
     const named = writeProgram('named', 'my-etcd');
     writeProgram('assets', 'etcd');
     writeProgram('path', 'etcd');
@@ -50,7 +50,7 @@ describe('The search for a program', () => {
     expect(await searchProgram('etcd', environment(env))).to.equal(named);
   });
 
-  it('continues with KUBEBUILDER_ASSETS, the folders of PATH in order, and the cache', async () => {
+  it('The search for a program continues with KUBEBUILDER_ASSETS, the folders of PATH in order, and the cache', async () => {
     const assets = writeProgram('assets', 'etcd');
     const first = writeProgram('first', 'etcd');
     writeProgram('second', 'etcd');
@@ -65,12 +65,12 @@ describe('The search for a program', () => {
     expect(builds).to.deep.equal([]);
   });
 
-  it('builds a program that no folder has', async () => {
+  it('The search for a program builds a program that no folder has', async () => {
     expect(await searchProgram('etcd', environment({ PATH: '' }))).to.equal(join(scratch, 'cache', 'etcd'));
     expect(builds).to.deep.equal([['etcd']]);
   });
 
-  it('builds all missing programs together, and no program that the cache has', async () => {
+  it('The search for a program builds all missing programs together, and no program that the cache has', async () => {
     const found = writeProgram('path', 'kubectl', 'v1.36.0');
     const targets = ['kubectl', 'etcd', 'etcdctl', 'plugins'] as const;
     const paths = await searchAll(targets, environment({ PATH: folder('path') }, ['etcdctl', 'macvlan']));
@@ -83,7 +83,7 @@ describe('The search for a program', () => {
     ]);
   });
 
-  it('skips a version on PATH that is too old, and logs the version', async () => {
+  it('The search for a program skips a version on PATH that is too old, and logs the version', async () => {
     const old = writeProgram('debian', 'etcd', '3.4.23');
     const recent = writeProgram('local', 'etcd', '3.6.0');
     expect(await searchProgram('etcd', environment({ PATH: `${folder('debian')}:${folder('local')}` }))).to.equal(
@@ -94,13 +94,13 @@ describe('The search for a program', () => {
     ]);
   });
 
-  it('skips an API server that is newer than 1.36, the pinned version', async () => {
+  it('The search for a program skips an API server that is newer than 1.36, the pinned version', async () => {
     writeProgram('next', 'kube-apiserver', 'v1.37.0');
     await searchProgram('kube-apiserver', environment({ PATH: folder('next') }));
     expect(builds).to.deep.equal([['kube-apiserver']]);
   });
 
-  it('fails when the program in a variable is too old or missing', async () => {
+  it('The search for a program fails when the program in a variable is too old or missing', async () => {
     const old = writeProgram('debian', 'etcd', '3.4.23');
     const failure = async (named: string): Promise<unknown> =>
       searchProgram('etcd', environment({ ETCD_BIN: named })).catch((error: unknown) => error);
@@ -110,13 +110,13 @@ describe('The search for a program', () => {
       .that.contains('no program at /nowhere/etcd');
   });
 
-  it('ignores the links that `make up` adds to PATH', async () => {
+  it('The search for a program ignores the links that `make up` adds to PATH', async () => {
     writeProgram('.cache/up/bin', 'etcdctl');
     await searchProgram('etcdctl', environment({ PATH: folder('.cache/up/bin') }));
     expect(builds).to.deep.equal([['etcdctl']]);
   });
 
-  it('takes all CNI plugins from one folder', async () => {
+  it('The search for a program takes all CNI plugins from one folder', async () => {
     for (const name of pluginNames) writeProgram('complete', name);
     writeProgram('incomplete', 'macvlan');
     expect(await searchPlugins(environment({ PATH: `${folder('incomplete')}:${folder('complete')}` }))).to.equal(

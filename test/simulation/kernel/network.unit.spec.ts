@@ -31,14 +31,14 @@ describe('Network', () => {
     return { world, received, answered, lost };
   }
 
-  it('delivers each request and reply of a calm network', async () => {
+  it('Network delivers each request and reply of a calm network', async () => {
     const { received, answered, lost } = await send(20, () => undefined);
     expect(received).to.deep.equal(Array.from({ length: 20 }, (_, index) => index));
     expect(answered).to.deep.equal(received);
     expect(lost).to.deep.equal([]);
   });
 
-  it('loses requests before and after they took effect', async () => {
+  it('Network loses requests before and after they took effect', async () => {
     const { received, answered, lost } = await send(
       200,
       (world) => (world.faults = network({ lose: 0.3, reset: 0.3 })),
@@ -50,7 +50,7 @@ describe('Network', () => {
     expect(received).to.include.members(answered);
   });
 
-  it('drops all packets of a machine that is cut off, until that ends', async () => {
+  it('Network drops all packets of a machine that is cut off, until that ends', async () => {
     let heal = (): void => undefined;
     const { answered, lost, world } = await send(3, (made, cut) => {
       heal = cut.cut(made.machine('client'));
@@ -61,7 +61,7 @@ describe('Network', () => {
     expect(world.now, 'a silent connection breaks after a keepalive').to.be.greaterThan(5_000);
   });
 
-  it('keeps the order of what one call sends', async () => {
+  it('Network keeps the order of what one call sends', async () => {
     const world = new World(3);
     world.faults = network({ slow: 0.5, maxSlowMs: 1_000 });
     const made = new Network(world);
@@ -81,7 +81,7 @@ describe('Network', () => {
     expect(seen).to.deep.equal(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  it('reports to a client that nothing listens, and to both ends when the other one crashes', async () => {
+  it('Network reports to a client that nothing listens, and to both ends when the other one crashes', async () => {
     const world = new World(1);
     const made = new Network(world);
     const seen: string[] = [];

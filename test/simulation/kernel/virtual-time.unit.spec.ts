@@ -24,7 +24,7 @@ describe('Virtual time', () => {
     return result.value;
   }
 
-  it('advances all clocks of a program by its waits, in no real time', async () => {
+  it('Virtual time advances all clocks of a program by its waits, in no real time', async () => {
     const realStart = performance.now();
     const [date, monotonic, timed] = await run(async () => {
       const [began, beganMonotonic] = [Date.now(), performance.now()];
@@ -40,7 +40,7 @@ describe('Virtual time', () => {
     expect(performance.now() - realStart).to.be.lessThan(3_600_000);
   });
 
-  it('gives each machine a clock of its own, which can be stepped', async () => {
+  it('Virtual time gives each machine a clock of its own, which can be stepped', async () => {
     await run(async (world) => {
       const before = Date.now();
       world.machine('one').stepClock(-60_000);
@@ -52,7 +52,7 @@ describe('Virtual time', () => {
     });
   });
 
-  it('fires timers in the order of their times, and none that was cleared', async () => {
+  it('Virtual time fires timers in the order of their times, and none that was cleared', async () => {
     const fired = await run(async () => {
       const order: string[] = [];
       setTimeout((text: string) => order.push(text), 20, 'late');
@@ -69,7 +69,7 @@ describe('Virtual time', () => {
     expect(fired).to.deep.equal(['first', 'second', 'early', 'interval', 'late', 'interval']);
   });
 
-  it('rejects a wait with an AbortError when its signal is aborted', async () => {
+  it('Virtual time rejects a wait with an AbortError when its signal is aborted', async () => {
     const error = await run(async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 10);
@@ -79,7 +79,7 @@ describe('Virtual time', () => {
     expect(error).to.have.property('code', 'ABORT_ERR');
   });
 
-  it('removes the listeners that a program has left on a combined signal, at its end', async () => {
+  it('Virtual time removes the listeners that a program has left on a combined signal, at its end', async () => {
     const controller = new AbortController();
     let calls = 0;
     await run(async () => {
@@ -92,14 +92,14 @@ describe('Virtual time', () => {
     expect(calls).to.equal(0);
   });
 
-  it('draws random numbers that follow from the seed', async () => {
+  it('Virtual time draws random numbers that follow from the seed', async () => {
     const draw = (seed: number) =>
       run(() => Promise.resolve([Math.random(), randomBytes(8).toString('hex'), randomInt(5, 2 ** 48)]), seed);
     expect(await draw(1)).to.deep.equal(await draw(1));
     expect(await draw(1)).to.not.deep.equal(await draw(2));
   });
 
-  it('compresses in a program as outside of one', async () => {
+  it('Virtual time compresses in a program as outside of one', async () => {
     const lines = Array.from({ length: 1_200 }, (_, index) => `line ${index}`);
     const packed = await run(() => packLines(lines, never));
     const unpacked = await run(async () => {
@@ -111,7 +111,7 @@ describe('Virtual time', () => {
     expect(unpacked).to.deep.equal(lines);
   });
 
-  it('leaves the functions of Node to callers outside of a program', async () => {
+  it('Virtual time leaves the functions of Node to callers outside of a program', async () => {
     const before = Date.now();
     await sleep(2);
     expect(Date.now() - before).to.be.at.least(1);

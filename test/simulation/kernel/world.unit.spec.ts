@@ -23,14 +23,14 @@ describe('World', () => {
     return { order: order.join(''), hash: world.traceHash };
   }
 
-  it('has the same trace for the same seed, and another one for another seed', async () => {
+  it('World has the same trace for the same seed, and another one for another seed', async () => {
     expect(await race(7)).to.deep.equal(await race(7));
     const hashes = new Set<number>();
     for (let seed = 1; seed <= 20; seed++) hashes.add((await race(seed)).hash);
     expect(hashes.size).to.equal(20);
   });
 
-  it('reports a program that ends by an error of its own, and none that is crashed', async () => {
+  it('World reports a program that ends by an error of its own, and none that is crashed', async () => {
     const world = new World(1);
     const failed: string[] = [];
     world.onFailure = (program, error) => failed.push(`${program}: ${(error as Error).message}`);
@@ -51,7 +51,7 @@ describe('World', () => {
     expect(failed).to.deep.equal(['rejected: no file', 'thrown: no field']);
   });
 
-  it('calls nothing of a program that has crashed', async () => {
+  it('World calls nothing of a program that has crashed', async () => {
     const world = new World(1);
     const seen: string[] = [];
     const program = world.machine('one').start('program', async () => {
@@ -67,7 +67,7 @@ describe('World', () => {
     expect(seen).to.deep.equal(['step', 'step', 'step', 'ended']);
   });
 
-  it('delays all steps of a suspended program, in their order', async () => {
+  it('World delays all steps of a suspended program, in their order', async () => {
     const world = new World(1);
     const seen: string[] = [];
     const program = world.machine('one').start('program', () => {
@@ -80,7 +80,7 @@ describe('World', () => {
     expect(seen).to.deep.equal(['10 at 2 s', '20 at 2 s', '30 at 2 s', '5000 at 5 s']);
   });
 
-  it('ends a program whose main rejects, with the reason', async () => {
+  it('World ends a program whose main rejects, with the reason', async () => {
     const world = new World(1);
     const program = world.machine('one').start('program', async () => {
       await sleep(10);
@@ -90,7 +90,7 @@ describe('World', () => {
     expect(program.failure).to.have.property('message', 'no disk');
   });
 
-  it('ends a program that loops without a pause, because time would stand still', async () => {
+  it('World ends a program that loops without a pause, because time would stand still', async () => {
     const world = new World(1);
     const program = world.machine('one').start('program', async () => {
       while (performance.now() > 0) await Promise.resolve();
@@ -99,7 +99,7 @@ describe('World', () => {
     expect(program.failure).to.have.property('message', 'it loops without a pause');
   });
 
-  it('stops at the first violation', async () => {
+  it('World stops at the first violation', async () => {
     const world = new World(1);
     world.after(10, () => world.fail('order', 'b before a'));
     world.after(20, () => world.fail('order', 'c before b'));

@@ -27,24 +27,24 @@ describe('An address on the simulated network', () => {
     return world.violation === undefined;
   }
 
-  it('is not shared by Pods of two names, nor by the containers of a Pod', () => {
+  it('An address on the simulated network is not shared by Pods of two names, nor by the containers of a Pod', () => {
     expect(mayShare(nicOf('one'), nicOf('two', { pod: 'default/b' }))).to.equal(false);
     expect(mayShare(nicOf('one'), nicOf('one', { containerId: 'second' }))).to.equal(false);
     expect(mayShare(nicOf('one'), nicOf('one', { node: 'node-1' }))).to.equal(false);
   });
 
-  it('is shared by a Pod that was deleted by force and the next one of its name, on one node', () => {
+  it('An address on the simulated network is shared by a Pod that was deleted by force and the next one of its name, on one node', () => {
     expect(mayShare(nicOf('one'), nicOf('two'), ['two'])).to.equal(true);
     expect(mayShare(nicOf('one'), nicOf('two'), ['one', 'two'])).to.equal(false);
     expect(mayShare(nicOf('one'), nicOf('two', { node: 'node-1' }), ['two'])).to.equal(false);
   });
 
-  it('is shared by a Pod that was deleted by force and whose ADD ends after that of the next one of its name', () => {
+  it('An address on the simulated network is shared by a Pod that was deleted by force and whose ADD ends after that of the next one of its name', () => {
     expect(mayShare(nicOf('next'), nicOf('deleted'), ['next'])).to.equal(true);
     expect(mayShare(nicOf('next'), nicOf('deleted', { node: 'node-1' }), ['next'])).to.equal(false);
   });
 
-  it('is shared by two launchers of one machine', () => {
+  it('An address on the simulated network is shared by two launchers of one machine', () => {
     const [source, target] = [nicOf('one', { isMachine: true }), nicOf('one', { isMachine: true, node: 'node-1' })];
     expect(mayShare(source, target, ['one'])).to.equal(true);
   });

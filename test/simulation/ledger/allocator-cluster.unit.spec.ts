@@ -43,12 +43,12 @@ describe('A simulated cluster of allocators', () => {
     return { addresses, hash: world.traceHash };
   }
 
-  it('allocates through each replica, also after two have crashed and started again', async () => {
+  it('A simulated cluster of allocators allocates through each replica, also after two have crashed and started again', async () => {
     const { addresses } = await allocate(1);
     expect(addresses).to.deep.equal(['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6', '10.0.0.7']);
   });
 
-  it('repeats with its seed', async () => {
+  it('A simulated cluster of allocators repeats with its seed', async () => {
     expect(await allocate(2)).to.deep.equal(await allocate(2));
     expect(await allocate(2)).to.not.deep.equal(await allocate(3));
   });

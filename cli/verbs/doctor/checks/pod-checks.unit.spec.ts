@@ -29,7 +29,7 @@ const findings = (facts: Partial<Facts>) =>
 const first = (facts: Partial<Facts>) => findings(facts)[0];
 
 describe('The checks of doctor for Pods that do not run', () => {
-  it('report the reason of a container once, with its workload, and the command that shows its log', () => {
+  it('The checks of doctor for Pods that do not run report the reason of a container once, with its workload, and the command that shows its log', () => {
     const found = findings({ pods: [problem] });
     expect(found).to.have.length(1);
     expect(found[0]).to.deep.include({
@@ -44,7 +44,7 @@ describe('The checks of doctor for Pods that do not run', () => {
     expect(first({ pods: [problem], workloads: [multus, { ...deployment, ready: 0 }] })?.severity).to.equal('critical');
   });
 
-  it('report Pods with the same reason together', () => {
+  it('The checks of doctor for Pods that do not run report Pods with the same reason together', () => {
     const pods = Array.from({ length: 5_000 }, (_, index) => ({
       ...problem,
       component: 'node-agent',
@@ -63,7 +63,7 @@ describe('The checks of doctor for Pods that do not run', () => {
     expect(found[0]?.remedy).to.match(/^kubectl -n ipledger-system describe pod agent-0 {2}# /);
   });
 
-  it('report the claim that is not bound, with its Event', () => {
+  it('The checks of doctor for Pods that do not run report the claim that is not bound, with its Event', () => {
     const message = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.';
     const pending = { ...problem, container: '', reason: 'Unschedulable', message, restarts: 0, claims: ['data-0'] };
     const claim = {
@@ -80,7 +80,7 @@ describe('The checks of doctor for Pods that do not run', () => {
     expect(full?.remedy).to.match(/^kubectl -n ipledger-system describe pod allocator-0 {2}# /);
   });
 
-  it('report a Pod without a reason by its newest Event, and not at all without one', () => {
+  it('The checks of doctor for Pods that do not run report a Pod without a reason by its newest Event, and not at all without one', () => {
     const starting = {
       ...problem,
       container: '',
@@ -98,14 +98,14 @@ describe('The checks of doctor for Pods that do not run', () => {
     expect(first({ pods: [init] })?.remedy).to.equal('kubectl -n ipledger-system logs allocator-0 -c check-member');
   });
 
-  it('report why a workload has no Pods, by the Event of its ReplicaSet', () => {
+  it('The checks of doctor for Pods that do not run report why a workload has no Pods, by the Event of its ReplicaSet', () => {
     const message = 'pods "x" is forbidden: violates PodSecurity "baseline:latest": hostPath volumes';
     const refused = { ...event, kind: 'ReplicaSet', name: 'ipledger-allocator-6f7d', reason: 'FailedCreate', message };
     const other = { ...refused, name: 'ipledger-allocator-replicas-x', kind: 'StatefulSet', message: 'of another' };
     expect(first({ warnings: [other, refused] })?.what).to.equal(`2 of 3 Pods are ready. FailedCreate: ${message}`);
   });
 
-  it('report Pods of tenants whose networks cannot be set up, once for each error, unless a disagreement does', () => {
+  it('The checks of doctor for Pods that do not run report Pods of tenants whose networks cannot be set up, once for each error, unless a disagreement does', () => {
     const message =
       'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "0a": ' +
       'plugin type="multus" failed (add): [default/web-0/u:lan]: error adding container to network "lan": Link not found';
@@ -134,7 +134,7 @@ describe('The checks of doctor for Pods that do not run', () => {
     expect(compared.filter(({ what }) => what.includes('cannot be set up'))).to.deep.equal([]);
   });
 
-  it('report a container that was out of memory, also when its Pod is ready', () => {
+  it('The checks of doctor for Pods that do not run report a container that was out of memory, also when its Pod is ready', () => {
     const killed = { ...problem, isReady: true, reason: 'OOMKilled', message: 'exit code 137', restarts: 1 };
     const found = first({ pods: [killed], workloads: [multus, { ...deployment, ready: 3 }] });
     expect(found?.what).to.equal('OOMKilled of container allocator after 1 restart: exit code 137.');

@@ -16,14 +16,14 @@ const withLabels = (name: string, labels: Readonly<Record<string, string>>, valu
   programOf('allocator', {}, { samples: [{ name, labels, value }] });
 
 describe('The checks of doctor', () => {
-  it('find nothing in a healthy installation, in no facts, and in facts from a bundle', () => {
+  it('The checks of doctor find nothing in a healthy installation, in no facts, and in facts from a bundle', () => {
     const { format, version, namespace, skipped, gaps } = healthyFacts;
     expect(runChecks(healthyFacts)).to.deep.equal([]);
     expect(runChecks({ format, version, namespace, skipped, gaps, gatheredAt })).to.deep.equal([]);
     expect(runChecks(factsSchema.parse(JSON.parse(JSON.stringify(healthyFacts))))).to.deep.equal([]);
   });
 
-  it('report a ledger that cannot be written, with the message of its status', () => {
+  it('The checks of doctor report a ledger that cannot be written, with the message of its status', () => {
     const { status } = healthyFacts;
     const cannotWrite = { reason: 'etcd-full', message: 'etcd is full: compact it', since: gatheredAt };
     expect(describeFindings({ status: { ...status, cannotWrite } })).to.deep.equal([
@@ -32,7 +32,7 @@ describe('The checks of doctor', () => {
     expect(describeFindings({ status: { ...status, cannotWrite, frozenBy: 'watcher' } })).to.have.length(1);
   });
 
-  it('print the command that repairs a ledger that cannot be written', () => {
+  it('The checks of doctor print the command that repairs a ledger that cannot be written', () => {
     const remedyFor = (reason: string): string => {
       const cannotWrite = { reason, message: 'x', since: gatheredAt };
       const [finding] = runChecks({ ...healthyFacts, status: { ...healthyFacts.status, cannotWrite } });
@@ -44,7 +44,7 @@ describe('The checks of doctor', () => {
     expect(remedyFor('no-writer')).to.match(/^kubectl .* logs -l .*allocator .*#ipledgernowriter$/);
   });
 
-  it('name the Subnet that is full, the clock that differs, and the node of an agent', () => {
+  it('The checks of doctor name the Subnet that is full, the clock that differs, and the node of an agent', () => {
     const full = withLabels('subnet_available_ip_count', { subnet_name: 'lan' }, 0);
     expect(describeFindings({ programs: [full] })).to.deep.equal([
       'warning Subnet lan: Subnet lan has 0 available addresses.',
@@ -59,14 +59,14 @@ describe('The checks of doctor', () => {
     expect(finding).to.match(/^critical node-agent node-agent-0 on node node-1: .* It has expired\.$/);
   });
 
-  it('print commands without a flag twice', () => {
+  it('The checks of doctor print commands without a flag twice', () => {
     for (const { remedy } of rules) {
       const flags = remedy.split(' ').filter((word) => word.startsWith('--'));
       expect(flags, remedy).to.deep.equal([...new Set(flags)]);
     }
   });
 
-  it('report a namespace without a program once, and beside it only what the ledger answers', () => {
+  it('The checks of doctor report a namespace without a program once, and beside it only what the ledger answers', () => {
     const absent = { ...healthyFacts, namespace: 'wrong', programs: [], leases: [{ name: 'ipledger-pod-watcher' }] };
     const expected = 'critical namespace wrong: It has no program of ipledger.';
     expect(describeFindings({ ...absent, permissions: [{ role: 'Role x', missing: ['all'] }] })).to.deep.equal([
@@ -85,7 +85,7 @@ describe('The checks of doctor', () => {
     workloads: [],
   };
 
-  it('judge no roles and no Multus where all programs run outside of the cluster, and note that', () => {
+  it('The checks of doctor judge no roles and no Multus where all programs run outside of the cluster, and note that', () => {
     expect(describeFindings(outside)).to.deep.equal([
       'note namespace ipledger-system: The programs run outside of the cluster. Their roles, and Multus, are not judged.',
     ]);
@@ -94,7 +94,7 @@ describe('The checks of doctor', () => {
     expect(notes).to.have.length(1);
   });
 
-  it('print no command for Pods of ipledger where all programs run outside of the cluster', () => {
+  it('The checks of doctor print no command for Pods of ipledger where all programs run outside of the cluster', () => {
     const [program] = outside.programs;
     const values = { ipledger_plugin_current: 0, ipledger_sealing_failed: 1, ipledger_etcd_member_answers: 0 };
     const samples = Object.entries(values).map(([name, value]) => ({ name, labels: { reason: 'other' }, value }));
@@ -110,7 +110,7 @@ describe('The checks of doctor', () => {
     expect(remedies.filter((each) => /\bhelm\b|with-etcd|kubectl .* (?:logs|pods?) /.test(each))).to.deep.equal([]);
   });
 
-  it('note the quarantined addresses of a Subnet, with the command that lists and ends them', () => {
+  it('The checks of doctor note the quarantined addresses of a Subnet, with the command that lists and ends them', () => {
     const quarantines = [{ subnet: 'lan', count: 2, range: '10.8.0.5,10.8.0.7' }];
     const [finding, ...more] = runChecks({ ...healthyFacts, quarantines });
     expect(more).to.deep.equal([]);
@@ -119,13 +119,13 @@ describe('The checks of doctor', () => {
     expect(finding?.remedy).to.match(/^ipledger unquarantine --subnet lan --reason TEXT  # /);
   });
 
-  it('report a quota of etcd that is nearly used, with the days that are left', () => {
+  it('The checks of doctor report a quota of etcd that is nearly used, with the days that are left', () => {
     const storage = { usedBytes: 40, quotaBytes: 100, daysLeft: 3 };
     const [finding = ''] = describeFindings({ status: { ...healthyFacts.status, storage } });
     expect(finding).to.match(/^warning etcd: .*40 % of .*, full in 3 days/);
   });
 
-  it('report disagreements once, and leave those out that the status or a condition reports', () => {
+  it('The checks of doctor report disagreements once, and leave those out that the status or a condition reports', () => {
     const disagreement = { where: 'Pod default/web', what: 'none', remedy: 'ipledger why default/web' };
     const kinds = ['no address', 'frozen', 'not writable', 'Subnet refused'];
     const disagreements = kinds.map((kind) => ({ ...disagreement, kind }));
@@ -136,7 +136,7 @@ describe('The checks of doctor', () => {
     ]);
   });
 
-  it('report missing verification of the standbys only when all of them are overdue', () => {
+  it('The checks of doctor report missing verification of the standbys only when all of them are overdue', () => {
     const started = { process_start_time_seconds: now - 7 * 3_600, ipledger_is_leader: 0 };
     const verified = { ...started, ipledger_verified_timestamp_seconds: now - 3_600 };
     const expected = ['warning the ledger: None of 1 standbys has verified the complete ledger for a day.'];
@@ -150,7 +150,7 @@ describe('The checks of doctor', () => {
     expect(describeFindings({ programs: [programOf('allocator', young)] })).to.deep.equal([]);
   });
 
-  it('report a certificate that has expired as critical', () => {
+  it('The checks of doctor report a certificate that has expired as critical', () => {
     const labels = { file: '/tls/tls.crt' };
     const samples = [
       { name: 'ipledger_certificate_remaining_ratio', labels, value: 0 },
@@ -160,7 +160,7 @@ describe('The checks of doctor', () => {
     expect(finding).to.match(/^critical pod-watcher pod-watcher-0: .*last tenth of its validity\. It has expired\.$/);
   });
 
-  it('report old checkpoints by ledger time, and note that none are signed', () => {
+  it('The checks of doctor report old checkpoints by ledger time, and note that none are signed', () => {
     expect(describeFindings({ checkpoints: { isSigned: true, newestAt: '2026-01-31T07:30:00.000Z' } })).to.deep.equal([
       'warning checkpoints: The newest checkpoint that Kubernetes keeps is of 2026-01-31T07:30:00.000Z.',
     ]);
@@ -168,7 +168,7 @@ describe('The checks of doctor', () => {
     expect(describeFindings({ checkpoints: { isSigned: true } }), 'not read').to.deep.equal([]);
   });
 
-  it('report a rollout that has not ended, a backup that is suspended, and another version here as a note', () => {
+  it('The checks of doctor report a rollout that has not ended, a backup that is suspended, and another version here as a note', () => {
     expect(describeFindings({ workloads: [multus, { ...agents, updated: 1 }] })).to.deep.equal([
       'warning DaemonSet ipledger-system/ipledger-node-agent: 1 of 2 Pods are of an earlier version.',
     ]);
@@ -176,20 +176,20 @@ describe('The checks of doctor', () => {
     expect(describeFindings({ version: '9.9.9' })[0]).to.match(/^note versions: /);
   });
 
-  it('accept a Multus without DaemonSet while containers have addresses', () => {
+  it('The checks of doctor accept a Multus without DaemonSet while containers have addresses', () => {
     expect(describeFindings({ workloads: [] })).to.deep.equal([]);
     const comparison = { ...healthyFacts.comparison, bindings: 0 };
     expect(describeFindings({ workloads: [], comparison })[0]).to.match(/^warning Multus: /);
   });
 
-  it('report what several replicas see alike once', () => {
+  it('The checks of doctor report what several replicas see alike once', () => {
     const down = withLabels('ipledger_etcd_member_answers', { endpoint: 'etcd-1:2379' }, 0);
     expect(describeFindings({ programs: [down, { ...down, name: 'allocator-1' }] })).to.deep.equal([
       'warning allocator allocator-0: Member etcd-1:2379 of etcd does not answer.',
     ]);
   });
 
-  it('name the namespace of the installation in their commands', () => {
+  it('The checks of doctor name the namespace of the installation in their commands', () => {
     const [finding] = runChecks({ ...healthyFacts, namespace: 'net', leases: [{ name: 'ipledger-pod-watcher' }] });
     expect(finding?.remedy).to.match(/^kubectl -n net get lease /);
   });
@@ -206,7 +206,7 @@ describe('The checks of doctor', () => {
     ).split(' '),
   );
 
-  it('have a rule for each alert that one look can decide, with a metric of the alert', () => {
+  it('The checks of doctor have a rule for each alert that one look can decide, with a metric of the alert', () => {
     const names = alerts.map(({ name }) => name.replace(/^Ipledger/, ''));
     expect(names.filter((name) => !elsewhere.has(name)).toSorted()).to.deep.equal(
       rules.map(({ alert }) => alert.replace(/^Ipledger/, '')).toSorted(),
@@ -217,7 +217,7 @@ describe('The checks of doctor', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('print commands of kubectl with flags that it has, and whole logs, as the documents do', () => {
+  it('The checks of doctor print commands of kubectl with flags that it has, and whole logs, as the documents do', () => {
     const files = ['cli/verbs/doctor/checks/*-checks.ts', 'deploy/monitoring/alerts.ts', 'docs/*.md'];
     const commands = globSync(files, { cwd: root }).flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(/\bkubectl ([^`'#\n|;&)]*)/g)].map(([, words = '']) => words),
@@ -227,7 +227,7 @@ describe('The checks of doctor', () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it('name sections that the documents have', () => {
+  it('The checks of doctor name sections that the documents have', () => {
     const sources = ['finding', 'ledger-checks', 'installation-checks', 'metric-checks', 'pod-checks'].map((name) =>
       readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8'),
     );

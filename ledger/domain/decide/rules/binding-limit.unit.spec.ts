@@ -53,13 +53,13 @@ describe('Bind on an address with many bindings', () => {
       .then([bound(one, 2, { containerId: 'container-17', bootId: 'boot-2' })]);
   });
 
-  it('refuses a 17th binding when all others are on other nodes, and names them', () => {
+  it('Bind on an address with many bindings refuses a 17th binding when all others are on other nodes, and names them', () => {
     given([subnetConfigured(), one, ...boundOn('node-2', 16)])
       .when(bind('container-17'))
       .thenRefused('ADDRESS_IN_USE', /172\.17\.0\.11 on node node-1: 16 containers on other nodes \(node-2\)/);
   });
 
-  it('shrinks a claim of an older version that exceeds the limit', () => {
+  it('Bind on an address with many bindings shrinks a claim of an older version that exceeds the limit', () => {
     const { events } = given([subnetConfigured(), one, ...boundOn('node-1', 40)]).when(bind('container-41'));
     expect(events).to.have.length(17);
   });

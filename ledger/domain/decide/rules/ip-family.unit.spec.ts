@@ -129,7 +129,7 @@ describe('An import', () => {
     import: true,
   });
 
-  it('records exactly the named addresses, also excluded ones and those of pools', () => {
+  it('An import records exactly the named addresses, also excluded ones and those of pools', () => {
     const events = [
       dual({ excludeIps: ['10.1.0.1', '10.1.0.3', 'fd00::1'] }),
       poolConfigured('p', ['10.1.0.4'], 'dual'),
@@ -147,7 +147,7 @@ describe('An import', () => {
         .thenRefused('INVALID_REQUEST', 'an import needs exactly one set of candidates');
   });
 
-  it('is refused for an address of another Pod', () => {
+  it('An import is refused for an address of another Pod', () => {
     given([dual(), held('b', '10.1.0.5')])
       .when(imports('a', [['10.1.0.5']]))
       .thenRefused('ADDRESS_IN_USE', 'AddressConflict: 10.1.0.5 of subnet dual is in use by Pod default/b');

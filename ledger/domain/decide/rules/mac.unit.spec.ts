@@ -18,12 +18,12 @@ const macOf = (event: Event | undefined): string =>
   event?.type === 'AddressAllocated' || event?.type === 'AddressTransferred' ? event.data.mac : '(no grant)';
 
 describe('selectMac', () => {
-  it('returns no MAC for a NIC that requests none and needs none', () => {
+  it('selectMac returns no MAC for a NIC that requests none and needs none', () => {
     const { events } = given([subnetConfigured()]).when(allocate('plain'));
     expect(macOf(events[0])).to.equal('');
   });
 
-  it('generates a locally administered unicast MAC from any random number if the NIC needs one', () => {
+  it('selectMac generates a locally administered unicast MAC from any random number if the NIC needs one', () => {
     for (const macSeed of [0, 1, 2 ** 40, 2 ** 47 + 12_345, 2 ** 48 - 1]) {
       const { events } = given([subnetConfigured()]).when(allocate('needy', { macSeed }));
       expect(macOf(events[0]), String(macSeed)).to.match(/^[0-9a-f][26ae](:[0-9a-f]{2}){5}$/);

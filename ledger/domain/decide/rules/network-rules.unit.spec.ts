@@ -339,7 +339,7 @@ describe('An earlier Pod of a name', () => {
       .thenRefused('POD_SUPERSEDED', 'has ended');
   });
 
-  it('does not transfer an address that is now in a pool for other namespaces', () => {
+  it('An earlier Pod of a name does not transfer an address that is now in a pool for other namespaces', () => {
     expect(addressesIn(given([lan, older, theirs]).when(recreate('uid-2')).events)).to.deep.equal(['10.0.0.3']);
   });
 

@@ -20,7 +20,7 @@ const two = allocated('two', '10.0.0.3', { subnet: 'small' });
 const elsewhere = { namespace: 'other' };
 
 describe('maxAddressesPerNamespace', () => {
-  it('refuses a namespace that holds as many addresses as the Subnet allows, with count, limit and remedy', () => {
+  it('maxAddressesPerNamespace refuses a namespace that holds as many addresses as the Subnet allows, with count, limit and remedy', () => {
     given([limited, one, two])
       .when(allocate('three', small))
       .thenRefused(
@@ -136,7 +136,7 @@ describe('An IPPool that lists namespaces', () => {
     expect(given(foreign).when(request).events).to.have.length(1);
   });
 
-  it('refuses Pods of other namespaces that request an address without the pool, also if it is excluded', () => {
+  it('An IPPool that lists namespaces refuses Pods of other namespaces that request an address without the pool, also if it is excluded', () => {
     for (const address of ['10.0.0.4', '10.0.0.5'])
       given(foreign)
         .when(allocate('a', { ...small, candidates: [[address]] }))
@@ -163,7 +163,7 @@ describe('An IPPool that lists namespaces', () => {
       .thenRefused('NAMESPACE_NOT_ALLOWED', 'the pool is for namespace team-a');
   });
 
-  it('allocates an address that is reserved for the Pod to that Pod', () => {
+  it('An IPPool that lists namespaces allocates an address that is reserved for the Pod to that Pod', () => {
     const events = [...foreign, reserved('pod/default/a/small.default', ['10.0.0.4'], { subnet: 'small' })];
     expect(given(events).when(allocate('a', { ...small, candidates: [['10.0.0.4']] })).events).to.have.length(1);
   });

@@ -22,7 +22,7 @@ describe('AddressSpace', () => {
     { pool: 'blue', ranges: [range('10.0.0.10', '10.0.0.24'), range('10.0.0.60', '10.0.0.60')] },
   ]);
 
-  it('returns the pool of an address, also if the Subnet excludes the address', () => {
+  it('AddressSpace returns the pool of an address, also if the Subnet excludes the address', () => {
     const pools = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45', '10.0.0.60', '10.0.0.61'];
     expect(pools.map((text) => space.poolNameAt(valueOf(text)))).to.deep.equal([
       '',
@@ -44,7 +44,7 @@ describe('AddressSpace', () => {
     expect(used.inUse).to.equal(3n);
   });
 
-  it('returns the pool that an address is allocated from, and none for an excluded address', () => {
+  it('AddressSpace returns the pool that an address is allocated from, and none for an excluded address', () => {
     const texts = ['10.0.0.9', '10.0.0.10', '10.0.0.24', '10.0.0.25', '10.0.0.45'];
     expect(texts.map((text) => space.poolAt(valueOf(text))?.pool)).to.deep.equal([
       '',

@@ -87,7 +87,7 @@ describe('FreshAddresses', () => {
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(1 << 20);
   });
 
-  it('finds no address in a full subnet, also when called again', () => {
+  it('FreshAddresses finds no address in a full subnet, also when called again', () => {
     const fresh = new FreshAddresses([{ first: 4n, last: 6n }]);
     for (const value of [4n, 5n, 6n]) fresh.take(value);
     expect(fresh.lowest()).to.equal(undefined);

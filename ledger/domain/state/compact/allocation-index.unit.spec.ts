@@ -28,7 +28,7 @@ const sorted = (list: Iterable<Allocation> | undefined): string[] =>
   [...(list ?? [])].map((each) => JSON.stringify(each)).toSorted();
 
 describe('AllocationIndex', () => {
-  it('behaves as a Map of lists under random changes and undos', () => {
+  it('AllocationIndex behaves as a Map of lists under random changes and undos', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 30, size: 'max' }), fc.constantFrom(1, 100), (steps, maxKept) => {
         const maps = [

@@ -57,7 +57,7 @@ const inOrder = ({ last, lastAt, networks, allocation, bindings, released, ...re
 });
 
 describe('ClaimBytes', () => {
-  it('decodes a claim with the JSON text of the encoded one, with and without shared texts', () => {
+  it('ClaimBytes decodes a claim with the JSON text of the encoded one, with and without shared texts', () => {
     const codecs = [new ClaimBytes(), new ClaimBytes(0, 0), new ClaimBytes(3, 1)];
     fc.assert(
       fc.property(anyClaim, (before) => {
@@ -71,7 +71,7 @@ describe('ClaimBytes', () => {
     );
   });
 
-  it('decodes an allocation with the JSON text of the encoded one, and reads its event', () => {
+  it('ClaimBytes decodes an allocation with the JSON text of the encoded one, and reads its event', () => {
     const codecs = [new ClaimBytes(1_000, 0), new ClaimBytes(0, 0)];
     fc.assert(
       fc.property(anyAllocation, (before) => {
@@ -119,7 +119,7 @@ describe('ClaimBytes', () => {
     expect(bytes.length).to.be.below(JSON.stringify(before).length / 2);
   });
 
-  it('returns the same list of networks for claims with equal networks', () => {
+  it('ClaimBytes returns the same list of networks for claims with equal networks', () => {
     const codec = new ClaimBytes();
     const [one, other] = [roundTrip(codec, claim), roundTrip(codec, { ...claim, networks: [...claim.networks] })];
     expect(one.networks).to.equal(other.networks);

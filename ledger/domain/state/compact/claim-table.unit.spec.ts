@@ -102,7 +102,7 @@ describe('ClaimTable', () => {
     [1_000, 100],
     [2, 1],
   ] as const)
-    it(`behaves as a Map under random changes and undos, with ${maxShared} shared texts and ${maxDecoded} decoded claims`, () => {
+    it(`ClaimTable behaves as a Map under random changes and undos, with ${maxShared} shared texts and ${maxDecoded} decoded claims`, () => {
       fc.assert(
         fc.property(fc.array(anyStep, { maxLength: 60, size: 'max' }), (steps) => {
           const twins = new Twins(maxShared, maxDecoded);
@@ -112,13 +112,13 @@ describe('ClaimTable', () => {
       );
     });
 
-  it('returns the same object for a claim that is read twice', () => {
+  it('ClaimTable returns the same object for a claim that is read twice', () => {
     const table = new ClaimTable(new ClaimStore(new ClaimBytes()), 'small');
     table.set('10.0.0.1', { last: 1, lastAt: 2, networks: [], bindings: [] });
     expect(table.get('10.0.0.1')).to.equal(table.get('10.0.0.1'));
   });
 
-  it('returns, and finds by its container, a claim that is restored', () => {
+  it('ClaimTable returns, and finds by its container, a claim that is restored', () => {
     fc.assert(
       fc.property(anyClaim, anyClaim, (one, other) => {
         const store = new ClaimStore(new ClaimBytes());
@@ -133,7 +133,7 @@ describe('ClaimTable', () => {
     );
   });
 
-  it('skips claims that are deleted during a pass, and claims that another Subnet has in their place', () => {
+  it('ClaimTable skips claims that are deleted during a pass, and claims that another Subnet has in their place', () => {
     const { tables } = new Twins(10, 10);
     const [small, wide] = [tables.get('small') as ClaimMap, tables.get('wide') as ClaimMap];
     const claim: Claim = { last: 1, lastAt: 2, networks: [], bindings: [] };

@@ -85,7 +85,7 @@ describe('The ledger', () => {
       (await all(LedgerService.export, request)).flatMap(({ lines }) => lines);
     const stored = (seq: number): string => served.memory.get(logKey(seq)) ?? '';
 
-    it('returns the stored lines of the log, or of a range', async () => {
+    it('Export returns the stored lines of the log, or of a range', async () => {
       expect(await linesOf({})).to.deep.equal([1, 2, 3, 4, 5, 6].map(stored));
       expect(await linesOf({ fromSeq: 3, toSeq: 4 })).to.deep.equal([3, 4].map(stored));
       expect(await linesOf({ fromSeq: 6 })).to.deep.equal([stored(6)]);

@@ -159,7 +159,7 @@ describe('A standby forwards calls that need the writer', () => {
       return received[count - 1] as AllocateCall;
     };
 
-    it('returns UNAVAILABLE and does not repeat a call that may have been executed', async () => {
+    it('A standby returns UNAVAILABLE and does not repeat a call that may have been executed', async () => {
       const refusal = standby.refusal(IpamService.allocate, allocateRequest('a'));
       await arrival();
       await fake[Symbol.asyncDispose]();
@@ -171,7 +171,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect(received).to.have.length(1);
     });
 
-    it('ends a call to a hanging writer when another replica is the writer', async () => {
+    it('A standby ends a call to a hanging writer when another replica is the writer', async () => {
       const refusal = standby.refusal(IpamService.allocate, allocateRequest('a'));
       const { cancelled } = await arrival();
       expect(cancelled).to.be.false;
@@ -180,7 +180,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect((await allocate(standby, 'a')).addresses).to.have.length(1);
     });
 
-    it('ends a call to a hanging writer when this replica is the writer', async () => {
+    it('A standby ends a call to a hanging writer when this replica is the writer', async () => {
       const peer = connect(fake.endpoint, undefined);
       const forwarder = new Forwarder({ connect: () => peer, formerWriterGraceMs: 50 });
       forwarder.setRemoteWriter(fake.endpoint);
@@ -198,7 +198,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect(received).to.have.length(1);
     });
 
-    it('accepts a late reply of the former writer', async () => {
+    it('A standby accepts a late reply of the former writer', async () => {
       const served = createLatch();
       answer = (_call, reply) => void served.opened.then(() => reply(null, { position: { epoch: 1, seq: 7 } }));
       const allocating = standby.call(IpamService.allocate, allocateRequest('a'));
@@ -208,7 +208,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect((await allocating).position?.seq).to.equal(7);
     });
 
-    it('keeps waiting for the last writer while no other writer is known', async () => {
+    it('A standby keeps waiting for the last writer while no other writer is known', async () => {
       const allocating = standby.call(IpamService.allocate, allocateRequest('a'));
       await arrival();
       await standby.stepDown(undefined);
@@ -220,7 +220,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect((await failureOf(allocating)).message).to.contain('was lost, and whether it executed');
     });
 
-    it('repeats a call that the replica rejects with NOT_WRITER', async () => {
+    it('A standby repeats a call that the replica rejects with NOT_WRITER', async () => {
       answer = (_call, reply) => {
         const metadata = new Metadata();
         metadata.set('ipledger-code', 'NOT_WRITER');
@@ -243,7 +243,7 @@ describe('A standby forwards calls that need the writer', () => {
       expect(await failed).to.have.property('code', 'CANCELLED');
     });
 
-    it('sends the deadline of the caller', async () => {
+    it('A standby sends the deadline of the caller', async () => {
       const deadline = Date.now() + 60_000;
       const failed = failureOf(call(standby.client, IpamService.allocate, allocateRequest('a'), { timeoutMs: 60_000 }));
       const incoming = await arrival();
@@ -252,7 +252,7 @@ describe('A standby forwards calls that need the writer', () => {
       await failed;
     });
 
-    it('sends how long the caller has waited, and that the call is forwarded', async () => {
+    it('A standby sends how long the caller has waited, and that the call is forwarded', async () => {
       await standby.stepDown(undefined);
       const startedAt = performance.now();
       const failed = failureOf(standby.call(IpamService.allocate, allocateRequest('a')));

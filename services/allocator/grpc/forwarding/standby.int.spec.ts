@@ -44,7 +44,7 @@ describe('A standby', () => {
   };
 
   for (const name of Object.keys(queries) as (keyof typeof queries)[])
-    it(`answers ${name} with every event that was acknowledged before the call`, async () => {
+    it(`A standby answers ${name} with every event that was acknowledged before the call`, async () => {
       await allocate(writer, 'a');
       for (let round = 0; round < 20; round++) {
         const { position } = await applySubnet(writer, `other-${round}`, { cidrBlock: `10.${round}.0.0/16` });
@@ -80,7 +80,7 @@ describe('A standby', () => {
     expect((await waiting).allocation).to.deep.equal(allocation);
   });
 
-  it('answers only local queries while it cannot read the ledger', async () => {
+  it('A standby answers only local queries while it cannot read the ledger', async () => {
     await allocate(writer, 'a');
     await queries.list();
     standby.ledger.failingReads = Infinity;
@@ -100,7 +100,7 @@ describe('A standby', () => {
     expect(await answer).to.deep.equal(['uid-a', 'uid-b']);
   });
 
-  it('returns its last event in the error when it has lagged behind for five seconds', async function () {
+  it('A standby returns its last event in the error when it has lagged behind for five seconds', async function () {
     this.timeout(20_000);
     await queries.list();
     standby.ledger.failingReads = Infinity;
@@ -158,7 +158,7 @@ describe('A standby', () => {
       expect(await first).to.include({ seq: 3, type: 'AddressAllocated' });
     });
 
-    it('streams events to a client that has seen more events, and sends no older position', async () => {
+    it('A standby streams events to a client that has seen more events, and sends no older position', async () => {
       const readable = createLatch();
       const { seq } = await allocate(writer, 'a');
       await queries.list();
@@ -174,7 +174,7 @@ describe('A standby', () => {
         .and.to.have.nested.property('position.seq', seq + 1);
     });
 
-    it('streams events and sends no keepalive when it cannot follow the log', async () => {
+    it('A standby streams events and sends no keepalive when it cannot follow the log', async () => {
       await queries.list();
       const behind = { lagMs: 11_000 } as ReturnType<AllocatorContext['follower']>;
       const { watch } = ledgerHandlers({ ...standby.allocator, follower: () => behind });

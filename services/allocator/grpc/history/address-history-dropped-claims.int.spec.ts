@@ -75,7 +75,7 @@ describe('The history of an address with a dropped claim', () => {
     expect(page?.events[0]?.claimsDropped).to.deep.equal({ addresses: [address], previous: [] });
   });
 
-  it('continues through several drops, in pages of any size', async () => {
+  it('The history of an address with a dropped claim continues through several drops, in pages of any size', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     await allocateAndRelease('x', { candidates: [{ addresses: ['172.17.0.99'] }] }); // 7, 8
@@ -123,7 +123,7 @@ describe('The history of an address with a dropped claim', () => {
     expect(seqsOf(await pagesOf(served, { since: at(7) }))).to.deep.equal([8, 7]);
   });
 
-  it('returns the events in etcd, and then an error for sealed events without an archive', async () => {
+  it('The history of an address with a dropped claim returns the events in etcd, and then an error for sealed events without an archive', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     await allocateAndRelease('b'); // 7, 8
@@ -169,7 +169,7 @@ describe('The history of an address with a dropped claim', () => {
       });
   });
 
-  it('fails when the chain of drops links to another event', async () => {
+  it('The history of an address with a dropped claim fails when the chain of drops links to another event', async () => {
     await allocateAndRelease('a'); // 4, 5
     await drop(served, 'macvlan', address); // 6
     served.memory.put(logKey(6), (served.memory.get(logKey(5)) ?? '').replace('"seq":5,', '"seq":6,'));
@@ -181,7 +181,7 @@ describe('The history of an address with a dropped claim', () => {
     });
   });
 
-  it('equals a scan of the log, for random command sequences', async () => {
+  it('The history of an address with a dropped claim equals a scan of the log, for random command sequences', async () => {
     const addresses = ['172.17.0.11', '172.17.0.12'];
     const act = fc.record({
       action: fc.constantFrom('allocate', 'release', 'drop', 'reserve', 'unreserve'),

@@ -49,7 +49,7 @@ describe('Ledger.History without an address', () => {
     expect(await listEvents({ namespace: 'other', pod: 'c' })).to.deep.equal([]);
   });
 
-  it('returns the events of an owner, also those that do not contain the owner', async () => {
+  it('Ledger.History without an address returns the events of an owner, also those that do not contain the owner', async () => {
     const events = ['9 AddressUnbound', '8 AddressReleased', '6 AddressBound', '4 AddressAllocated'];
     expect(await listEvents({ owner: { uid: 'uid-of-web' } })).to.deep.equal(events);
     expect(await listEvents({ owner: { kind: 'ReplicaSet', name: 'web' }, namespace: 'default' })).to.deep.equal(
@@ -59,7 +59,7 @@ describe('Ledger.History without an address', () => {
     expect(await listEvents({ owner: { name: 'web' }, namespace: 'other' })).to.deep.equal([]);
   });
 
-  it('returns the events of a node, with the ends of its bindings', async () => {
+  it('Ledger.History without an address returns the events of a node, with the ends of its bindings', async () => {
     expect(await listEvents({ node: 'node-1' })).to.deep.equal([
       '9 AddressUnbound',
       '6 AddressBound',
@@ -67,7 +67,7 @@ describe('Ledger.History without an address', () => {
     ]);
   });
 
-  it('returns the events of a Subnet, with the refusals of requests for only that Subnet', async () => {
+  it('Ledger.History without an address returns the events of a Subnet, with the refusals of requests for only that Subnet', async () => {
     expect(await listEvents({ subnet: 'tiny' })).to.deep.equal([
       '10 AddressReleased',
       '7 AllocationRefused',

@@ -43,7 +43,7 @@ describe('Ledger.History', () => {
     await allocate(served, 'b', here); // 11
   }
 
-  it('returns the events of an address, newest first, of all Subnets', async () => {
+  it('Ledger.History returns the events of an address, newest first, of all Subnets', async () => {
     await usePods();
     expect(await listEvents()).to.deep.equal([
       [
@@ -75,7 +75,7 @@ describe('Ledger.History', () => {
     ]);
   });
 
-  it('rejects a named event without the address, and a named event without a Subnet', async () => {
+  it('Ledger.History rejects a named event without the address, and a named event without a Subnet', async () => {
     await usePods();
     for (const request of [{ subnet: 'macvlan', newestSeq: 7 }, { subnet: 'macvlan', newestSeq: 12 }, { newestSeq: 8 }])
       expect(await history(request).catch((error: unknown) => error)).to.include({ code: 'INVALID_REQUEST' });
@@ -150,7 +150,7 @@ describe('Ledger.History', () => {
     expect(stored).to.include({ id: given?.id, cmd: given?.command, at: given?.at, prev: given?.prev });
   });
 
-  it('returns the events in etcd, and then an error for sealed events', async () => {
+  it('Ledger.History returns the events in etcd, and then an error for sealed events', async () => {
     await usePods();
     served.memory.put(logStartKey, logStartText(6));
     await served.memory.prune(new AbortController().signal);
@@ -209,7 +209,7 @@ describe('Ledger.History', () => {
       expect(await served.refusal(LedgerService.history, { address, ...request })).to.deep.equal(refusal);
     });
 
-  it('fails when an event is missing or is not readable', async () => {
+  it('Ledger.History fails when an event is missing or is not readable', async () => {
     await usePods();
     served.memory.put(logKey(8), 'oops');
     expect(await served.refusal(LedgerService.history, { address })).to.deep.equal({

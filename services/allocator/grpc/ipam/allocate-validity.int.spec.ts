@@ -52,7 +52,7 @@ describe('valid_ms of Allocate', () => {
 });
 
 describe('seen_seq of Allocate', () => {
-  it('refuses a client that has seen an event which a restored ledger lacks, and serves one that has seen the last event', async () => {
+  it('Allocate with seen_seq refuses a client that has seen an event which a restored ledger lacks, and serves one that has seen the last event', async () => {
     await using served = await serveAllocator();
     await applyMacvlan(served);
     const { requestSerialize, requestDeserialize } = IpamService.allocate;

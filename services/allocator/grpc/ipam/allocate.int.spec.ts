@@ -22,7 +22,7 @@ describe('Ipam.Allocate', () => {
   });
   afterEach(() => served[Symbol.asyncDispose]());
 
-  it('returns an address with the fields of a CNI result, and a position', async () => {
+  it('Ipam.Allocate returns an address with the fields of a CNI result, and a position', async () => {
     const reply = await served.call(IpamService.allocate, allocateRequest('samplepod'));
     const at = reply.allocations[0]?.at;
     expect(at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -48,7 +48,7 @@ describe('Ipam.Allocate', () => {
     });
   });
 
-  it('returns the same allocation for a repeated request, and writes nothing', async () => {
+  it('Ipam.Allocate returns the same allocation for a repeated request, and writes nothing', async () => {
     const first = await served.call(IpamService.allocate, allocateRequest('a'));
     const again = await served.call(
       IpamService.allocate,
@@ -122,7 +122,7 @@ describe('Ipam.Allocate', () => {
     await fc.assert(property, { numRuns: 30, includeErrorInReport: true });
   });
 
-  it('allocates all attachments of a Pod, in the order of the request, with owner, node, MAC and routes', async () => {
+  it('Ipam.Allocate allocates all attachments of a Pod, in the order of the request, with owner, node, MAC and routes', async () => {
     await applySubnet(served, 'dual', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112' });
     const owner = { kind: 'StatefulSet', name: 'db', uid: 'uid-of-db' };
     const { allocations } = await served.call(IpamService.allocate, {
@@ -163,7 +163,7 @@ describe('Ipam.Allocate', () => {
     expect([addresses[0]?.address, cause]).to.deep.equal(['172.17.0.21', 'ALLOCATION_CAUSE_POOL']);
   });
 
-  it('transfers the address to a re-created Pod of the same name', async () => {
+  it('Ipam.Allocate transfers the address to a re-created Pod of the same name', async () => {
     const before = await allocate(served, 'a');
     const after = await allocate(served, 'a', {}, { uid: 'uid-again' });
     expect(after.addresses).to.deep.equal(before.addresses);
@@ -246,7 +246,7 @@ describe('Ipam.Allocate', () => {
       expect(refusal).to.deep.equal({ status: 'INVALID_ARGUMENT', code: 'INVALID_REQUEST', message });
     });
 
-  it('rejects an invalid family, and a family that the Subnet does not have', async () => {
+  it('Ipam.Allocate rejects an invalid family, and a family that the Subnet does not have', async () => {
     expect(await served.refusal(IpamService.allocate, allocateRequest('a', { ipFamily: 'IPv4' }))).to.deep.equal({
       status: 'INVALID_ARGUMENT',
       code: 'IP_FAMILY_INVALID',
@@ -274,7 +274,7 @@ describe('Ipam.Allocate', () => {
     const refused = (...request: Parameters<typeof allocateRequest>) =>
       served.refusal(IpamService.allocate, allocateRequest(...request));
 
-    it('returns the reason when the address is in use, with its holder', async () => {
+    it('Ipam.Allocate returns the reason when the address is in use, with its holder', async () => {
       const { at } = await allocate(served, 'holder', requesting('172.17.0.100'));
       expect(await refused('a', requesting('172.17.0.100'))).to.deep.equal({
         status: 'ALREADY_EXISTS',
@@ -283,7 +283,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when the address is the gateway', async () => {
+    it('Ipam.Allocate returns the reason when the address is the gateway', async () => {
       expect(await refused('a', requesting('172.17.0.1'))).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'ADDRESS_OUT_OF_RANGE',
@@ -291,7 +291,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when the address is outside the subnet', async () => {
+    it('Ipam.Allocate returns the reason when the address is outside the subnet', async () => {
       expect(await refused('a', requesting('10.0.0.1'))).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'ADDRESS_OUT_OF_RANGE',
@@ -299,7 +299,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when a container may still answer on the address', async () => {
+    it('Ipam.Allocate returns the reason when a container may still answer on the address', async () => {
       await allocate(served, 'gone', requesting('172.17.0.100'));
       await bind(served, 'gone');
       await release(served, 'gone');
@@ -308,7 +308,7 @@ describe('Ipam.Allocate', () => {
       expect(message).to.contain('container container-of-gone on node node-1 may still answer on it');
     });
 
-    it('returns the reason when the MAC is in use', async () => {
+    it('Ipam.Allocate returns the reason when the MAC is in use', async () => {
       await allocate(served, 'holder', { mac: '02:00:00:00:00:01' });
       expect(await refused('a', { mac: '02:00:00:00:00:01' })).to.deep.equal({
         status: 'ALREADY_EXISTS',
@@ -318,7 +318,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when the MAC is invalid', async () => {
+    it('Ipam.Allocate returns the reason when the MAC is invalid', async () => {
       expect(await refused('a', { mac: '01:00:00:00:00:01' })).to.deep.equal({
         status: 'INVALID_ARGUMENT',
         code: 'INVALID_REQUEST',
@@ -326,7 +326,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when the Subnet is not configured', async () => {
+    it('Ipam.Allocate returns the reason when the Subnet is not configured', async () => {
       expect(await refused('a', { subnets: ['x', 'y'] })).to.deep.equal({
         status: 'NOT_FOUND',
         code: 'SUBNET_UNKNOWN',
@@ -334,7 +334,7 @@ describe('Ipam.Allocate', () => {
       });
     });
 
-    it('returns the reason when the Subnet is full, with advice', async () => {
+    it('Ipam.Allocate returns the reason when the Subnet is full, with advice', async () => {
       await applySubnet(served, 'tiny', { cidrBlock: '10.0.0.0/30', cooldownMs: 60_000 });
       await allocate(served, 'first', { subnets: ['tiny'] });
       expect(await refused('a', { subnets: ['tiny'] })).to.deep.equal({
@@ -351,7 +351,7 @@ describe('Ipam.Allocate', () => {
       expect((await allocate(served, 'a', { subnets: ['tiny'] })).addresses[0]?.address).to.equal('10.0.0.2');
     });
 
-    it('returns the reason when another program changed the key of the address', async () => {
+    it('Ipam.Allocate returns the reason when another program changed the key of the address', async () => {
       served.memory.put(addressKey({ subnet: 'macvlan', address: '172.17.0.100' }), '{}');
       const { status, code, message } = await refused('a', requesting('172.17.0.100'));
       expect([status, code]).to.deep.equal(['DATA_LOSS', 'ADDRESS_FENCED']);
@@ -359,7 +359,7 @@ describe('Ipam.Allocate', () => {
       await allocate(served, 'b');
     });
 
-    it('returns the reason when the message is longer than a header', async () => {
+    it('Ipam.Allocate returns the reason when the message is longer than a header', async () => {
       const subnets = Array.from({ length: 24 }, (_, index) => `s${index}`.padEnd(253, 'x'));
       const { status, message } = await refused('a', { subnets });
       expect(status).to.equal('NOT_FOUND');

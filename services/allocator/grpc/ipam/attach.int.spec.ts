@@ -32,7 +32,7 @@ describe('Ipam.Attach', () => {
     return bindings.map(({ binding }) => binding?.containerId);
   };
 
-  it('binds an existing allocation, and returns the same reply as Bind', async () => {
+  it('Ipam.Attach binds an existing allocation, and returns the same reply as Bind', async () => {
     await allocate(served, 'a');
     const reply = await attach('a');
     expect(reply.allocation?.bindings).to.have.length(1);
@@ -67,7 +67,7 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal([]);
   });
 
-  it('requests a probe from the only container of an address, if the Subnet has probeAddresses', async () => {
+  it('Ipam.Attach requests a probe from the only container of an address, if the Subnet has probeAddresses', async () => {
     await allocate(served, 'a');
     expect(await attach('a')).to.include({ probeAddresses: false });
     await applyMacvlan(served, { probeAddresses: true });
@@ -115,7 +115,7 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal(['container-of-a']);
   });
 
-  it('binds nothing when its caller disconnects during the wait', async () => {
+  it('Ipam.Attach binds nothing when its caller disconnects during the wait', async () => {
     const caller = new AbortController();
     const options = { timeoutMs: 20_000, signal: caller.signal };
     const attaching = failureOf(call(served.client, IpamService.attach, attachRequest('a'), options));
@@ -146,7 +146,7 @@ describe('Ipam.Attach', () => {
     expect(await containers()).to.deep.equal([]);
   });
 
-  it('acknowledges nothing before the Bind is committed', async () => {
+  it('Ipam.Attach acknowledges nothing before the Bind is committed', async () => {
     const held = createLatch();
     await allocate(served, 'a');
     served.ledger.faults.push(async (append) => {
@@ -160,7 +160,7 @@ describe('Ipam.Attach', () => {
     expect((await attaching).position?.seq).to.equal(4);
   });
 
-  it('waits again when an operator releases the allocation of the Pod and it is made again', async () => {
+  it('Ipam.Attach waits again when an operator releases the allocation of the Pod and it is made again', async () => {
     await allocate(served, 'a');
     await release(served, 'a', 'RELEASE_CAUSE_OPERATOR');
     const attaching = attach('a');
@@ -185,7 +185,7 @@ describe('Ipam.Attach', () => {
       expect(await containers()).to.deep.equal(['container-of-a']);
     });
 
-    it('binds an existing allocation through the writer', async () => {
+    it('Ipam.Attach on a standby binds an existing allocation through the writer', async () => {
       await allocate(served, 'a');
       expect((await standby.call(IpamService.attach, attachRequest('a'))).allocation?.bindings).to.have.length(1);
       const other = { ...attachRequest('b'), timeoutMs: 50 };

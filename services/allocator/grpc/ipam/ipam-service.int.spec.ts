@@ -168,7 +168,7 @@ describe('The Ipam service', () => {
       return [reply.bindings.map(({ binding }) => binding?.containerId).join(' '), reply.nextPageToken];
     };
 
-    it('returns open bindingswith a position, even of released addresses', async () => {
+    it('ListBindings returns open bindings with a position, even of released addresses', async () => {
       await allocate(served, 'a');
       await bind(served, 'a');
       await release(served, 'a');
@@ -213,7 +213,7 @@ describe('The Ipam service', () => {
   });
 
   describe('GetAddress', () => {
-    it('returns the state of an address from allocation to idle', async () => {
+    it('GetAddress returns the state of an address from allocation to idle', async () => {
       const state = async () => (await record('172.17.0.11'))?.state;
       expect(await state()).to.equal('fresh');
       await allocate(served, 'a');
@@ -297,7 +297,7 @@ describe('The Ipam service', () => {
       await allocate(served, 'd', {}, { node: 'node-1' });
     });
 
-    it('returns allocations in the order of their events, with a position', async () => {
+    it('ListAllocations returns allocations in the order of their events, with a position', async () => {
       expect(await pods()).to.deep.equal(['a b a d', '']);
       const { position } = await served.call(IpamService.listAllocations, {});
       expect(position).to.include({ epoch: 1, seq: served.replica.head.seq });
@@ -312,7 +312,7 @@ describe('The Ipam service', () => {
       expect(await pods({ node: 'node-1', namespace: 'kube' })).to.deep.equal(['', '']);
     });
 
-    it('returns pages that stay consistent while allocations change', async () => {
+    it('ListAllocations returns pages that stay consistent while allocations change', async () => {
       const [first, token] = await pods({ pageSize: 2 });
       expect(first).to.equal('a b');
       await release(served, 'a');

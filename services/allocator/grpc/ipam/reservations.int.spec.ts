@@ -19,7 +19,7 @@ describe('Reserve', () => {
   const reserve = (reservedFor: string, more: object = {}) =>
     served.call(IpamService.reserve, { subnet: 'macvlan', reservedFor, reason: 'printer', ...more });
 
-  it('returns the address record, and the same record for a repeated request', async () => {
+  it('Reserve returns the address record, and the same record for a repeated request', async () => {
     const { position, records } = await reserve('vip/web', { mac: '02-00-00-00-00-0A' });
     expect(records).to.have.length(1);
     expect(records[0]).to.deep.include({ subnet: 'macvlan', address: '172.17.0.11', state: 'reserved', lastSeq: 3 });

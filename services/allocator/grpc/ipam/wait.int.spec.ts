@@ -67,7 +67,7 @@ describe('Ipam.Wait', () => {
     for (const { allocation } of await Promise.all(waiting)) expect(allocation?.podUid).to.equal('uid-a');
   });
 
-  it('ignores an allocation of another Pod of the same name', async () => {
+  it('Ipam.Wait ignores an allocation of another Pod of the same name', async () => {
     await allocate(served, 'a', {}, { uid: 'uid-before' });
     const waiting = wait('a');
     expect(await pending(waiting)).to.be.true;
@@ -92,7 +92,7 @@ describe('Ipam.Wait', () => {
     expect((await waiting).allocation?.subnet).to.equal('late');
   });
 
-  it('fails with NOT_REQUESTED when the allocator received no Allocate', async () => {
+  it('Ipam.Wait fails with NOT_REQUESTED when the allocator received no Allocate', async () => {
     expect(await refused('a')).to.deep.equal({
       status: 'NOT_FOUND',
       code: 'NOT_REQUESTED',
@@ -101,7 +101,7 @@ describe('Ipam.Wait', () => {
     });
   });
 
-  it('fails with the reason why nothing can be written, before any other reason', async () => {
+  it('Ipam.Wait fails with the reason why nothing can be written, before any other reason', async () => {
     await allocate(served, 'holder', { candidates: [{ addresses: ['172.17.0.100'] }] });
     await served.refusal(IpamService.allocate, allocateRequest('b', { candidates: [{ addresses: ['172.17.0.100'] }] }));
     const reason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };
@@ -147,7 +147,7 @@ describe('Ipam.Wait', () => {
     expect(message).to.contain(refusal.message);
   });
 
-  it('fails at once after a refusal that only a person can change, and waits after any other refusal', async () => {
+  it('Ipam.Wait fails at once after a refusal that only a person can change, and waits after any other refusal', async () => {
     const [address, mac] = ['172.17.0.70', '02:00:00:00:00:07'];
     const reservation = { subnet: 'macvlan', reservedFor: 'vip/web', reason: 'Vip object web' };
     await served.call(IpamService.reserve, { ...reservation, addresses: [address], mac });
@@ -210,7 +210,7 @@ describe('Ipam.Wait', () => {
     });
   });
 
-  it('removes its waiter after an allocation, a timeout and a cancelled call', async () => {
+  it('Ipam.Wait removes its waiter after an allocation, a timeout and a cancelled call', async () => {
     const waiters = new PodWaiters(served.replica);
     const { wait: handler } = ipamHandlers(served.allocator, waiters);
     if (!handler) throw new Error('Wait is served');

@@ -24,7 +24,7 @@ describe('Ledger.GetStatus', () => {
     return line && parseEvent(line.text).envelope.at;
   };
 
-  it('returns the head, and event 1 as the oldest event', async () => {
+  it('Ledger.GetStatus returns the head, and event 1 as the oldest event', async () => {
     await using served = await serveAllocator(past.memory);
     const { head } = served.replica;
     const status = await served.call(LedgerService.getStatus, {});
@@ -75,7 +75,7 @@ describe('Ledger.GetStatus', () => {
     });
   });
 
-  it('returns how much of its quota etcd uses, when its size was read', async () => {
+  it('Ledger.GetStatus returns how much of its quota etcd uses, when its size was read', async () => {
     await using served = await serveAllocator(past.memory);
     expect(await served.call(LedgerService.getStatus, {})).to.not.have.property('storage');
     const space = new EtcdSpace(1_000, false);
@@ -87,7 +87,7 @@ describe('Ledger.GetStatus', () => {
     expect((await served.call(LedgerService.getStatus, {})).storage).to.not.have.property('daysLeft');
   });
 
-  it('returns why nothing can be written: a freeze, or that there is no writer', async () => {
+  it('Ledger.GetStatus returns why nothing can be written: a freeze, or that there is no writer', async () => {
     await using served = await serveAllocator(past.memory);
     expect(await served.call(LedgerService.getStatus, {})).to.not.have.property('cannotWrite');
     const freezeReason = { epoch: 1, seq: 99, hash: 'ab', by: 'ipledger://watcher', at: '2026-11-17T14:05:00.000Z' };

@@ -84,7 +84,7 @@ describe('Ledger.Watch', () => {
     expect(seqsOf((await next(replies)).events)).to.deep.equal([4]);
   });
 
-  it('streams the events from a position, then new events', async () => {
+  it('Ledger.Watch streams the events from a position, then new events', async () => {
     await allocate(served, 'a');
     const replies = watch({ fromSeq: 2 });
     await next(replies);
@@ -93,7 +93,7 @@ describe('Ledger.Watch', () => {
     expect(seqsOf((await next(replies)).events)).to.deep.equal([4]);
   });
 
-  it('reads old events from the log, with complete commands in each reply', async () => {
+  it('Ledger.Watch reads old events from the log, with complete commands in each reply', async () => {
     const memory = new MemoryLedger(undefined, 7);
     const earlier = await startWriter(memory);
     await submitAll(earlier.writer, createLedger(), macvlan);
@@ -117,7 +117,7 @@ describe('Ledger.Watch', () => {
     expect(seqsOf((await next(replies)).events)).to.deep.equal([last + 1]);
   });
 
-  it('streams the events of one Subnet, with the position of all events', async () => {
+  it('Ledger.Watch streams the events of one Subnet, with the position of all events', async () => {
     await applySubnet(served, 'other', { cidrBlock: '10.0.0.0/24' });
     const replies = watch({ fromSeq: 1, subnet: 'other' });
     await next(replies);
@@ -135,7 +135,7 @@ describe('Ledger.Watch', () => {
     expect(seqsOf(reply?.events ?? [])).to.deep.equal([3]);
   });
 
-  it('streams the events that match the filters, with the position of all events', async () => {
+  it('Ledger.Watch streams the events that match the filters, with the position of all events', async () => {
     await allocate(served, 'a', {}, { node: 'node-1' }); // 3
     await allocate(served, 'b'); // 4
     await bind(served, 'a'); // 5
@@ -160,19 +160,19 @@ describe('Ledger.Watch', () => {
     }
   });
 
-  it('rejects an unknown event type and lists the types', async () => {
+  it('Ledger.Watch rejects an unknown event type and lists the types', async () => {
     const error = await failureOf(next(watch({ types: ['AddressReleased', 'AddressGiven'] })));
     expect(error).to.have.property('code', 'INVALID_REQUEST');
     expect(error.message).to.match(/^types: AddressGiven is not an event type: use LedgerCreated, .*, KeyRotated$/);
   });
 
-  it('rejects a position beyond the ledger, as after a restore of etcd', async () => {
+  it('Ledger.Watch rejects a position beyond the ledger, as after a restore of etcd', async () => {
     const error = await failureOf(next(watch({ fromSeq: 5 })));
     expect(error).to.have.property('code', 'POSITION_GONE');
     expect(error.message).to.contain('event 5 is beyond the ledger, whose last event is 2');
   });
 
-  it('sends a keepalive every few seconds, at a position that never goes back', async () => {
+  it('Ledger.Watch sends a keepalive every few seconds, at a position that never goes back', async () => {
     // This replica does not follow the log, so it lags behind the log that it reads.
     const lagging = await Replica.load(served.memory, never);
     for (const pod of ['a', 'b', 'c']) await allocate(served, pod);

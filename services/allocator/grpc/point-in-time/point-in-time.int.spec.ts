@@ -76,7 +76,7 @@ describe('A past state', () => {
     );
 
   describe('Ledger.StateAt', () => {
-    it('returns the holders after an event, in order of the addresses', async () => {
+    it('Ledger.StateAt returns the holders after an event, in order of the addresses', async () => {
       expect(await recordsAt({ pointInTime: { seq: 3 } })).to.deep.equal(['macvlan 172.17.0.100 allocated a']);
       expect(await recordsAt({ pointInTime: { seq: 7 } })).to.deep.equal([
         'macvlan 172.17.0.20 bound b',
@@ -90,7 +90,7 @@ describe('A past state', () => {
       ]);
     });
 
-    it('returns the holders at an instant, even between two events', async () => {
+    it('Ledger.StateAt returns the holders at an instant, even between two events', async () => {
       const between = new Date(Date.parse(times[3] ?? '') + 500).toISOString();
       for (const at of [times[3] ?? '', between]) {
         const [first, ...rest] = await stateAt({ pointInTime: { at } });
@@ -102,7 +102,7 @@ describe('A past state', () => {
       expect(before).to.deep.include({ position: { epoch: 1, seq: 0, hash: '' }, at: '', subnets: [] });
     });
 
-    it('returns the Subnets and pools of that time, with their counts', async () => {
+    it('Ledger.StateAt returns the Subnets and pools of that time, with their counts', async () => {
       const [then] = await stateAt({ pointInTime: { seq: 5 } });
       expect(then?.subnets.map(({ name, usage }) => [name, usage[0]?.inUse])).to.deep.equal([['macvlan', '2']]);
       expect(then?.pools).to.deep.equal([]);
@@ -114,7 +114,7 @@ describe('A past state', () => {
   });
 
   describe('Ledger.Diff', () => {
-    it('returns the differences, without changes that were undone in between', async () => {
+    it('Ledger.Diff returns the differences, without changes that were undone in between', async () => {
       expect(await changes({ from: { seq: 4 }, to: { seq: 11 } })).to.deep.equal([
         'macvlan 172.17.0.20 allocated b → macvlan 172.17.0.20 held -',
         'macvlan 172.17.0.100 allocated a → macvlan 172.17.0.100 cooldown -',
@@ -131,7 +131,7 @@ describe('A past state', () => {
       expect(last?.to?.seq).to.equal(12);
     });
 
-    it('returns the address state at the earlier instant, not at the event before it', async () => {
+    it('Ledger.Diff returns the address state at the earlier instant, not at the event before it', async () => {
       await using quiet = await serveAllocator();
       const candidates = [{ addresses: ['172.17.0.100'] }];
       await applyMacvlan(quiet);

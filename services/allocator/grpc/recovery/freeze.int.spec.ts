@@ -24,7 +24,7 @@ describe('A rewound ledger', () => {
     await stop();
   });
 
-  it('is not reported by a position whose epoch no ledger had, because the next epoch follows from it', async () => {
+  it('A rewound ledger is not reported by a position whose epoch no ledger had, because the next epoch follows from it', async () => {
     await using served = await serveAllocator(memory);
     const { epoch, seq, hash } = served.replica.head;
     const watch = (after: Position) => {

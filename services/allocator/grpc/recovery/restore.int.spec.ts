@@ -86,7 +86,7 @@ describe('Ledger.Restore', () => {
     expect(await epochsBegun(served)).to.deep.equal([2]);
   });
 
-  it('rejects a request without a position, and a ledger that is not frozen', async () => {
+  it('Ledger.Restore rejects a request without a position, and a ledger that is not frozen', async () => {
     await using served = await serveFrozen();
     expect(await served.refusal(LedgerService.restore, { reason })).to.include({ code: 'INVALID_REQUEST' });
     await served.memory.unfreeze(never);

@@ -20,7 +20,7 @@ describe('Subnets', () => {
   afterEach(() => served[Symbol.asyncDispose]());
 
   describe('ApplySubnet', () => {
-    it('returns the normalised spec, its source and counts', async () => {
+    it('ApplySubnet returns the normalised spec, its source and counts', async () => {
       const source = { uid: 'uid-of-subnet', generation: 3 };
       const spec = { cidrBlock: '172.17.3.4/16', excludeIps: ['172.17.0.0..172.17.0.10'], provider: 'macvlan.default' };
       const reply = await served.call(SubnetsService.applySubnet, { name: 'macvlan', spec, source });
@@ -72,7 +72,7 @@ describe('Subnets', () => {
       ]);
     });
 
-    it('changes a Subnet, and writes nothing for an equal spec', async () => {
+    it('ApplySubnet changes a Subnet, and writes nothing for an equal spec', async () => {
       const first = await applyMacvlan(served);
       expect(await applyMacvlan(served)).to.deep.equal(first);
       const { position, subnet } = await applySubnet(served, 'macvlan', { cidrBlock: '172.17.0.0/24', cooldownMs: 0 });
@@ -144,7 +144,7 @@ describe('Subnets', () => {
       );
     });
 
-    it('rejects an overlap with another Subnet of the provider', async () => {
+    it('ApplySubnet rejects an overlap with another Subnet of the provider', async () => {
       await applySubnet(served, 'one', { cidrBlock: '10.0.0.0/16', provider: 'net.default' });
       await applySubnet(served, 'elsewhere', { cidrBlock: '10.0.0.0/16' });
       const spec = { cidrBlock: '10.0.1.0/24', provider: 'net.default' };

@@ -23,7 +23,7 @@ describe('The requests of the console', () => {
     for (const url of ['/a', '/b']) forget(url);
   });
 
-  it('show that a part is away until it answers, also while another part answers', async () => {
+  it('The requests of the console show that a part is away until it answers, also while another part answers', async () => {
     serve({ '/a': 503, '/b': 200 });
     await codeOf('/a');
     await codeOf('/b');
@@ -33,7 +33,7 @@ describe('The requests of the console', () => {
     expect(connection.value).to.equal('connected');
   });
 
-  it('do not wait for a part of a view that was left', async () => {
+  it('The requests of the console do not wait for a part of a view that was left', async () => {
     serve({ '/a': new TypeError('Failed to fetch') });
     expect(await codeOf('/a')).to.equal('UNREACHABLE');
     expect(connection.value).to.equal('away');
@@ -41,20 +41,20 @@ describe('The requests of the console', () => {
     expect(connection.value).to.equal('connected');
   });
 
-  it('end the session at a reply 401, and show no part as away', async () => {
+  it('The requests of the console end the session at a reply 401, and show no part as away', async () => {
     serve({ '/a': 401, '/b': 503 });
     await codeOf('/a');
     await codeOf('/b');
     expect(connection.value).to.equal('signed out');
   });
 
-  it('report a rejected request with the message of the server', async () => {
+  it('The requests of the console report a rejected request with the message of the server', async () => {
     serve({ '/a': 409 });
     expect(await request('/a').catch((error: unknown) => (error as Error).message)).to.equal('status 409');
     expect(connection.value).to.equal('connected');
   });
 
-  it('have an address for the same data as CSV', () => {
+  it('The requests of the console have an address for the same data as CSV', () => {
     expect(['/a', '/a?b=c'].map(csvUrl)).to.deep.equal(['/a?format=csv', '/a?b=c&format=csv']);
   });
 });

@@ -31,7 +31,7 @@ const countsAt = (page: Page, index: number): Partial<Record<CellState, number>>
   Object.fromEntries(Object.entries(page.cell(index).counts).filter(([, count]) => count > 0));
 
 describe('A page of the address map', () => {
-  it('has one cell for each address of a block of at most 256', () => {
+  it('A page of the address map has one cell for each address of a block of at most 256', () => {
     const page = whole(cellsOf('10.8.0.0/24', { 7: 'bound' }));
     expect([page.count, page.isOfAddresses]).to.deep.equal([256, true]);
     expect(page.cell(7)).to.include({ name: '10.8.0.7', label: '7' });
@@ -40,7 +40,7 @@ describe('A page of the address map', () => {
     expect(whole(cellsOf('10.8.0.7/32')).count).to.equal(1);
   });
 
-  it('has one cell for each /24 of a block of at most 65,536 addresses', () => {
+  it('A page of the address map has one cell for each /24 of a block of at most 65,536 addresses', () => {
     const page = whole(cellsOf('10.8.0.0/16', { 1: 'gateway', 770: 'reserved', 771: 'bound' }));
     expect([page.count, page.isOfAddresses, page.cell(255).name]).to.deep.equal([256, false, '10.8.255.0/24']);
     expect(countsAt(page, 3)).to.deep.equal({ free: 254, reserved: 1, bound: 1 });
@@ -48,20 +48,20 @@ describe('A page of the address map', () => {
     expect(whole(cellsOf('10.8.0.0/22')).count).to.equal(4);
   });
 
-  it('shows a block inside the range of its map', () => {
+  it('A page of the address map shows a block inside the range of its map', () => {
     const page = pageOf(cellsOf('10.8.0.0/16', { 770: 'reserved' }), cidr('10.8.3.0/24'));
     expect([page.count, page.cell(2).name]).to.deep.equal([256, '10.8.3.2']);
     expect(countsAt(page, 2)).to.deep.equal({ reserved: 1 });
   });
 
-  it('has one cell for each block of a larger range', () => {
+  it('A page of the address map has one cell for each block of a larger range', () => {
     const counts = { ...countStates(new Uint8Array()), free: 3_000, bound: 1_096 };
     const page = whole(mapOf('10.0.0.0/12', { blocks: [{ cidr: '10.0.0.0/20', counts }] }));
     expect([page.count, page.isOfAddresses, page.cell(0).name]).to.deep.equal([1, false, '10.0.0.0/20']);
     expect(countsAt(page, 0)).to.deep.equal({ free: 3_000, bound: 1_096 });
   });
 
-  it('has one cell for each used address of IPv6', () => {
+  it('A page of the address map has one cell for each used address of IPv6', () => {
     const used = [
       { address: 'fd00::2', state: 'bound' },
       { address: 'fd00::ff:0', state: 'resting' },
@@ -72,13 +72,13 @@ describe('A page of the address map', () => {
     expect([page.indexOf('fd00::ff:0'), page.indexOf('fd00::3'), page.indexOf('10.0.0.1')]).to.deep.equal([1, -1, -1]);
   });
 
-  it('finds the cell of an address and of a block, and no cell for an address outside', () => {
+  it('A page of the address map finds the cell of an address and of a block, and no cell for an address outside', () => {
     const page = whole(cellsOf('10.8.0.0/16'));
     const found = ['10.8.7.200', '10.8.7.0/24', '10.9.0.0', '10.7.255.255', 'x', ''].map((name) => page.indexOf(name));
     expect(found).to.deep.equal([7, 7, -1, -1, -1, -1]);
   });
 
-  it('leads back, step by step, to the whole Subnet', () => {
+  it('A page of the address map leads back, step by step, to the whole Subnet', () => {
     const back = (block: string, subnet: string): string => {
       const parent = parentOf(cidr(block), cidr(subnet));
       return parent ? formatCidr(parent) : '';
@@ -97,13 +97,13 @@ describe('The parts of a block of which only counts are known', () => {
       Object.entries(countStates(sharesOf({ ...countStates(new Uint8Array()), ...counts }))).filter(([, n]) => n > 0),
     );
 
-  it('have the share of each state', () => {
+  it('The parts of a block of which only counts are known have the share of each state', () => {
     expect(of({ free: 3_072, bound: 1_024 })).to.deep.equal({ free: 192, bound: 64 });
     expect(of({ bound: 4_096 })).to.deep.equal({ bound: 256 });
     expect(of({})).to.deep.equal({ free: 256 });
   });
 
-  it('include a state that only one of many addresses has', () => {
+  it('The parts of a block of which only counts are known include a state that only one of many addresses has', () => {
     expect(of({ free: 65_535, quarantined: 1 })).to.deep.equal({ free: 255, quarantined: 1 });
     expect(of({ bound: 65_535, quarantined: 1 })).to.deep.equal({ bound: 255, quarantined: 1 });
   });

@@ -6,17 +6,17 @@ const first = { seq: 1, at: at(0) };
 const last = { seq: 900, at: at(2_000) };
 
 describe('A play of the address map', () => {
-  it('goes to the next event after a time without events', () => {
+  it('A play of the address map goes to the next event after a time without events', () => {
     const next = { seq: 8, at: at(500) };
     expect(stepAfter({ first, last, moment: { seq: 7, at: at(100) }, next })).to.deep.equal({ seq: '8' });
   });
 
-  it('goes through many events by a part of the whole time', () => {
+  it('A play of the address map goes through many events by a part of the whole time', () => {
     const next = { seq: 8, at: at(101) };
     expect(stepAfter({ first, last, moment: { seq: 7, at: at(100) }, next })).to.deep.equal({ at: at(110) });
   });
 
-  it('goes from event to event while all are of the same instant', () => {
+  it('A play of the address map goes from event to event while all are of the same instant', () => {
     const [same, next] = [
       { seq: 1, at: at(0) },
       { seq: 2, at: at(0) },
@@ -24,7 +24,7 @@ describe('A play of the address map', () => {
     expect(stepAfter({ first: same, last: { seq: 3, at: at(0) }, moment: same, next })).to.deep.equal({ seq: '2' });
   });
 
-  it('ends after the last event', () => {
+  it('A play of the address map ends after the last event', () => {
     expect(stepAfter({ first, last, moment: last, next: null })).to.equal(undefined);
   });
 });

@@ -17,18 +17,18 @@ const event: EventRow = {
 };
 
 describe('The filters of the events', () => {
-  it('send a Pod to the list only with its namespace', () => {
+  it('The filters of the events send a Pod to the list only with its namespace', () => {
     expect(listQuery({ pod: 'web-0', subnet: 'lan' })).to.deep.equal({ subnet: 'lan' });
     expect(listQuery({ pod: 'web-0', namespace: 'shop' })).to.deep.equal({ namespace: 'shop', pod: 'web-0' });
   });
 
-  it('send an owner in the form of the command line as three fields', () => {
+  it('The filters of the events send an owner in the form of the command line as three fields', () => {
     const fields = { namespace: 'shop', ownerKind: 'StatefulSet', owner: 'web' };
     expect(listQuery({ owner: 'shop/StatefulSet/web' })).to.deep.equal(fields);
     expect(listQuery({ owner: 'Node/node-1' })).to.deep.equal({ ownerKind: 'Node', owner: 'node-1' });
   });
 
-  it('follow new events, except those of an owner or up to a time', () => {
+  it('The filters of the events follow new events, except those of an owner or up to a time', () => {
     expect(streamQuery({ type: 'AddressBound', since: '2026-01-01T00:00:00Z' })).to.deep.equal({
       type: 'AddressBound',
     });
@@ -36,7 +36,7 @@ describe('The filters of the events', () => {
     expect(streamQuery({ until: '2026-01-01T00:00:00Z' })).to.equal(undefined);
   });
 
-  it('apply the filters on the page that the list lacks', () => {
+  it('The filters of the events apply the filters on the page that the list lacks', () => {
     expect(eventMatches(event, {})).to.equal(true);
     expect(eventMatches(event, { namespace: 'shop', type: 'AddressBound', actor: event.actor })).to.equal(true);
     for (const other of [

@@ -25,7 +25,7 @@ const gaveUp = (...addresses: string[]) => ({
 });
 
 describe('the request of a Pod after a conflict on the wire', () => {
-  it('is for the list of its ip_pool, or for its IPPool, although ip_address still shows the address', () => {
+  it('The request of a Pod after a conflict on the wire is for the list of its ip_pool, or for its IPPool, although ip_address still shows the address', () => {
     const list = { ...shows('10.0.0.1'), [poolKey]: '10.0.0.1,10.0.0.2' };
     expect(planOf('macvlan', list, gaveUp('10.0.0.1')).attachments).to.deep.equal([
       requestOfAddresses(['10.0.0.1'], ['10.0.0.2']),
@@ -38,13 +38,13 @@ describe('the request of a Pod after a conflict on the wire', () => {
     expect(planOf('macvlan@net1', onInterface, gaveUp('10.0.0.1')).attachments[0]?.candidates).to.have.length(2);
   });
 
-  it('is for the entry of its place, if it is a member of a StatefulSet with a list', () => {
+  it('The request of a Pod after a conflict on the wire is for the entry of its place, if it is a member of a StatefulSet with a list', () => {
     const list = { ...shows('10.0.0.2'), [poolKey]: '10.0.0.1,10.0.0.2' };
     const plan = planOf('macvlan', list, { owner: statefulSet, ...gaveUp('10.0.0.2') });
     expect(plan.attachments).to.deep.equal([requestOfAddresses(['10.0.0.2'])]);
   });
 
-  it('is for the same address if the Pod requests one address: by ip_address without ip_pool, or beside the network', () => {
+  it('The request of a Pod after a conflict on the wire is for the same address if the Pod requests one address: by ip_address without ip_pool, or beside the network', () => {
     expect(planOf('macvlan', shows('10.0.0.1'), gaveUp('10.0.0.1')).attachments).to.deep.equal([
       requestOfAddresses(['10.0.0.1']),
     ]);
@@ -52,7 +52,7 @@ describe('the request of a Pod after a conflict on the wire', () => {
     expect(ips.attachments).to.deep.equal([requestOfAddresses(['10.0.0.1'])]);
   });
 
-  it('is for the same address if the Pod requests it in a namespace with an IPPool, and for another one if the IPPool gave it', () => {
+  it('The request of a Pod after a conflict on the wire is for the same address if the Pod requests it in a namespace with an IPPool, and for another one if the IPPool gave it', () => {
     const annotations = { 'ovn.kubernetes.io/ip_address': '10.0.0.9' };
     const [named, ofPool] = [true, false].map((isStatic) => {
       const conflicts = [{ provider: 'ovn', ordinal: 0, address: '10.0.0.9', isStatic }];
@@ -62,7 +62,7 @@ describe('the request of a Pod after a conflict on the wire', () => {
     expect(ofPool).to.deep.include({ candidates: [], pool: 'of-namespace' });
   });
 
-  it('is for the address that ip_address shows, if another address or another attachment had the conflict', () => {
+  it('The request of a Pod after a conflict on the wire is for the address that ip_address shows, if another address or another attachment had the conflict', () => {
     const list = { ...shows('10.0.0.3'), [poolKey]: '10.0.0.1,10.0.0.2' };
     const own = [requestOfAddresses(['10.0.0.3'])];
     expect(planOf('macvlan', list, gaveUp('10.0.0.1')).attachments).to.deep.equal(own);

@@ -279,7 +279,7 @@ describe('a Pod with the name of a virtual machine', () => {
   const another = podWithNetwork('vm1', { uid: 'uid-of-pod' });
   const notPassedOn = 'addresses of a virtual machine (uid uid-vm1), which are not passed on to a Pod';
 
-  it('gets no address of the machine at the end of a migration, before the instance lists the next launcher', async () => {
+  it('A Pod with the name of a virtual machine gets no address of the machine at the end of a migration, before the instance lists the next launcher', async () => {
     const { pods, allocator, machines, podEvents, controller } = createPodControllerWorld(stop.signal, {
       allocations: [held],
     });
@@ -292,7 +292,7 @@ describe('a Pod with the name of a virtual machine', () => {
     expect([allocator.allocated, allocator.released]).to.deep.equal([[], []]);
   });
 
-  it('gets no address of the machine while that is stopped, and they are released once the machine is deleted', async () => {
+  it('A Pod with the name of a virtual machine gets no address of the machine while that is stopped, and they are released once the machine is deleted', async () => {
     const { pods, allocator, machines, podEvents, controller } = createPodControllerWorld(stop.signal, {
       allocations: [held],
     });
@@ -312,7 +312,7 @@ describe('a Pod with the name of a virtual machine', () => {
   ] as const) {
     const other = podWithNetwork('vm1', { uid: 'uid-of-pod', ...parts });
 
-    it(`costs the machine no address when a migration ends, if the Pod ${which}`, async () => {
+    it(`A Pod with the name of a virtual machine costs the machine no address when a migration ends, if the Pod ${which}`, async () => {
       const { pods, allocator, machines, controller, lookedUp } = createPodControllerWorld(stop.signal, {
         allocations: [held],
       });
@@ -325,7 +325,7 @@ describe('a Pod with the name of a virtual machine', () => {
       expect([allocator.released, lookedUp]).to.deep.equal([[], []]);
     });
 
-    it(`costs a stopped machine no address, if the Pod ${which}, and they are released once the machine is deleted`, async () => {
+    it(`A Pod with the name of a virtual machine costs a stopped machine no address, if the Pod ${which}, and they are released once the machine is deleted`, async () => {
       const { pods, allocator, machines, machineObjects, controller, lookedUp } = createPodControllerWorld(
         stop.signal,
         { allocations: [held] },
@@ -351,7 +351,7 @@ describe('a Pod with the name of a virtual machine', () => {
     });
   }
 
-  it('does not keep the machine from its addresses, if the Pod is newer and uses the network of its node', async () => {
+  it('A Pod with the name of a virtual machine does not keep the machine from its addresses, if the Pod is newer and uses the network of its node', async () => {
     const { pods, allocator, controller } = createPodControllerWorld(stop.signal, {});
     pods.put(launcher('one', { annotations, metadata: { creationTimestamp: '2026-01-31T08:00:00Z' } }));
     const newer = { metadata: { creationTimestamp: '2026-01-31T09:00:00Z' }, spec: { hostNetwork: true } };
@@ -365,7 +365,7 @@ describe('a Pod with the name of a virtual machine', () => {
     ['waits for addresses', []],
     ['is started again', [{ ...held, uid: 'uid-of-first-run', owner: { ...owner, uid: 'uid-of-first-run' } }]],
   ] as const)
-    it(`waits behind a machine that ${what}, if the Pod is newer`, async () => {
+    it(`A Pod with the name of a virtual machine waits behind a machine that ${what}, if the Pod is newer`, async () => {
       const { pods, allocator, machines, podEvents, controller } = createPodControllerWorld(stop.signal, {
         allocations,
       });
@@ -384,7 +384,7 @@ describe('a virtual machine that is started again', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  it('loses the addresses that its next instance no longer requests', async () => {
+  it('A virtual machine that is started again loses the addresses that its next instance no longer requests', async () => {
     const { pods, allocator, machines, controller } = createPodControllerWorld(stop.signal, {
       allocations: [{ ...held, uid: 'uid-of-first-run', owner: { ...owner, uid: 'uid-of-first-run' } }],
     });
