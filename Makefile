@@ -280,6 +280,7 @@ check: prerequisites node_modules ## format, lint and import directions, types, 
 	node test/checks/import-layers.ts
 	node test/docs/check-prose.ts
 	node test/checks/comment-width.ts
+	node test/checks/test-titles.ts
 	node proto/generate.ts --check
 	node deploy/monitoring/generate.ts --check
 	@test -z "$$(gofmt -l cni test/tools)" || { gofmt -d cni test/tools; exit 1; }

@@ -11,7 +11,7 @@ describe('Ledger time beside the clock of this machine', () => {
     ['is unknown from an allocator of an earlier version', '', undefined],
   ];
   for (const [what, ledgerTime, difference] of cases)
-    it(what, () => {
+    it(`Ledger time ${what}`, () => {
       expect(describeDifference(ledgerTime, now)).to.equal(difference);
     });
 });
@@ -31,7 +31,7 @@ describe('The time of an event for people', () => {
     ['is ledger time for an unreadable line', '{"clock":', '2026-11-17T16:00:00Z', at],
   ];
   for (const [what, line, ledgerTime, time] of cases)
-    it(what, () => {
+    it(`The time of an event for people ${what}`, () => {
       expect(clockTimeOf({ at, stored: line }, ledgerTime, now)).to.equal(time);
     });
 });

@@ -121,7 +121,7 @@ describe('Values of OVSDB', () => {
       ).to.equal('INVALID_REQUEST');
   });
 
-  it('sets and maps are equal in any order', () => {
+  it('OVSDB sets and maps are equal in any order', () => {
     expect(areEqual(new Set(['a', 'b']), new Set(['b', 'a']))).to.equal(true);
     expect(areEqual(new Map([['a', '1']]), new Map([['a', '2']]))).to.equal(false);
     expect(areEqual(new Set(), new Map())).to.equal(false);

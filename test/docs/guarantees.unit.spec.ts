@@ -28,7 +28,7 @@ for (const [file, least] of [
   ['docs/verification.md', 2],
 ] as const)
   describe(file, () => {
-    it('names existing test files', () => {
+    it('docs/verification.md names existing test files', () => {
       expect(suitesIn(file)).to.have.length.greaterThan(least);
       expect(suitesIn(file).filter((suite) => !existsSync(join(root, suite)))).to.deep.equal([]);
     });

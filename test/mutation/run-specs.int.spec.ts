@@ -18,7 +18,7 @@ describe('A run of specs on a mutant', () => {
 
   const outcomeOf = async (test: string, timeoutMs?: number): Promise<string> => {
     const spec = join(folder, 'one.spec.mjs');
-    writeFileSync(spec, `it('works', ${test});`);
+    writeFileSync(spec, `it('a spec works', ${test});`);
     return (await runSpecs(unchanged('lib/errors.ts'), [spec], timeoutMs)).outcome;
   };
 
@@ -36,7 +36,7 @@ describe('A run of specs on a mutant', () => {
     writeFileSync(
       endless,
       `import { writeFileSync } from 'node:fs';
-       it('is endless', () => {
+       it('a spec is endless', () => {
          writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
          for (;;);
        });`,

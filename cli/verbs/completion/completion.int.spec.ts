@@ -18,7 +18,7 @@ COMP_WORDS=(ipledger ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=
     expect(await complete('verify', '--export', ''), 'bash completes files').to.deep.equal(['']);
   });
 
-  it('includes every verb in all three shells', async () => {
+  it('ipledger completion includes every verb in all three shells', async () => {
     const { stdout: help } = await runProgram(['--help']);
     const verbs = [...help.matchAll(/^ {2}([a-z-]+) .*$/gm)]
       .map(([, verb = '']) => verb)

@@ -41,7 +41,7 @@ describe('Intervals', () => {
     );
   });
 
-  it('contains is true for exactly the members of the intervals', () => {
+  it('Intervals.contains is true for exactly the members of the intervals', () => {
     fc.assert(
       fc.property(anyIntervals, (intervals) => {
         const united = union(intervals);

@@ -23,7 +23,7 @@ describe('Release', () => {
       .then([released(one, 2, { cause: 'pod-completed' }), released(second, 3, { cause: 'pod-completed' })]);
   });
 
-  it('releases in the order of allocation, after any later changes', () => {
+  it('Release frees addresses in the order of allocation, after any later changes', () => {
     const second = allocated('one', '172.17.0.12', { ordinal: 1 });
     given([subnetConfigured(), one, second, bound(one, 2)])
       .when(release('uid-one'))

@@ -56,7 +56,7 @@ describe('connectEtcd with three members', function () {
     },
   };
   for (const [fault, cause] of Object.entries(faults))
-    it(`reads are answered, and the term lasts, with one member ${fault}, and afterwards the member is used again`, async () => {
+    it(`etcd reads are answered, and the term lasts, with one member ${fault}, and afterwards the member is used again`, async () => {
       const life = new AbortController();
       const term = await campaign(client, { replica: 'one', address: '' }, life.signal, silentLog);
       const [first, ...others] = proxies as [TcpProxy, ...TcpProxy[]];

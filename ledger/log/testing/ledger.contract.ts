@@ -65,7 +65,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         });
       });
 
-      it('returns the revision that the next append must compare', async () => {
+      it('append returns the revision that the next append must compare', async () => {
         const firstBatch = batchOf(emptyHead, [created]);
         await appended(ledger, firstBatch);
         const first = allocation(firstBatch.head.after, 0n);
@@ -122,7 +122,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
           .that.contains(`${endedKey(0)} is missing`);
       });
 
-      it('writes claims without events, and the head of a replay that has not ended', async () => {
+      it('append writes claims without events, and the head of a replay that has not ended', async () => {
         const { head, ...batch } = batchOf(emptyHead, [created, allocatedEvent]);
         const pending: Head = { ...head.after, claims: 0 };
         await appended(ledger, { ...batch, head: { before: head.before, after: pending } });
@@ -185,7 +185,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect(kinds).to.deep.equal(['appended', ...Array.from({ length: 19 }, () => 'moved')]);
       });
 
-      it('returns deposed when another replica is the writer', async () => {
+      it('append returns deposed when another replica is the writer', async () => {
         await expectNotAppended(batchOf(emptyHead, [created], { writer: 1n }), { kind: 'deposed' });
         await store.put(writerKey, '{"replica":"other"}');
         const writer = await store.created(writerKey);
@@ -193,7 +193,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         await appended(ledger, batchOf(emptyHead, [created], { writer }));
       });
 
-      it('returns fenced with the claims that were edited manually', async () => {
+      it('append returns fenced with the claims that were edited manually', async () => {
         const [a, b, c] = ['172.17.0.11', '172.17.0.12', '172.17.0.13'].map((address) => ({ ...name, address }));
         const [first, second, third] = [a, b, c].map((each) => ({ name: each ?? name, text: claimText(claim) }));
         if (!first || !second || !third) throw new Error('three');
@@ -214,12 +214,12 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         });
       });
 
-      it('returns moved instead of overwriting an event that another program wrote', async () => {
+      it('append returns moved instead of overwriting an event that another program wrote', async () => {
         await store.put(logKey(2), '{"forged":true}');
         await expectNotAppended(batchOf(emptyHead, [created, configured]), { kind: 'moved' });
       });
 
-      it('returns frozen until the ledger is unfrozen, unless the batch is allowed while frozen', async () => {
+      it('append returns frozen until the ledger is unfrozen, unless the batch is allowed while frozen', async () => {
         const reason = { epoch: 1, seq: 99, hash: 'h', by: 'client', at: '2026-01-31T08:00:00.000Z' };
         expect(await ledger.readFreeze(never)).to.equal(undefined);
         await ledger.freeze(reason, emptyHead, never);
@@ -272,7 +272,7 @@ export function describeLedger(title: string, make: () => Promise<LedgerUnderTes
         expect(await ledger.readFreeze(never)).to.deep.equal(reason);
       });
 
-      it('returns rejected for a batch that is too large for one transaction', async () => {
+      it('append returns rejected for a batch that is too large for one transaction', async () => {
         const many = Array.from({ length: ledger.limits.ops }, () => created);
         await expectNotAppended(batchOf(emptyHead, many), { kind: 'rejected' });
         for (const length of [1_600_000, 3_000_000]) {

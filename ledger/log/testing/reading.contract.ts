@@ -28,7 +28,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
   });
 
   describe('load', () => {
-    it('returns an empty snapshot at the empty head for an empty ledger', async () => {
+    it('load returns an empty snapshot at the empty head for an empty ledger', async () => {
       const empty = {
         ledger: '',
         segments: [],
@@ -45,7 +45,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(await ledger.head(never)).to.deep.equal(emptyHead);
     });
 
-    it('returns head, claims with their revisions, and Subnets', async () => {
+    it('load returns head, claims with their revisions, and Subnets', async () => {
       const firstBatch = batchOf(emptyHead, [created, configured], { subnets: [{ name: 'macvlan', text: specText }] });
       const first = await appended(ledger, firstBatch);
       const second = await appended(ledger, allocation(firstBatch.head.after, 0n));
@@ -60,7 +60,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(subnets).to.deep.equal([{ name: 'macvlan', ...configured.data }]);
     });
 
-    it('returns the state of one revision while another client appends', async () => {
+    it('load returns the state of one revision while another client appends', async () => {
       const appending = (async () => {
         let head = emptyHead;
         for (let round = 0; round < 200; round++) {
@@ -119,7 +119,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(claims.map(({ address }) => address)).to.not.include(name.address);
     });
 
-    it('lists an address whose claim has networks that are not a list of texts', async () => {
+    it('load lists an address whose claim has networks that are not a list of texts', async () => {
       for (const networks of ['null', '5', '{}', 'true', '"x"', '[5]']) {
         await store.put(
           addressKey(name),
@@ -157,7 +157,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect(await seqsFrom(1)).to.deep.equal([]);
     });
 
-    it('return the events from any number, in order, in pages', async () => {
+    it('read and readEach return the events from any number, in order, in pages', async () => {
       const count = 4_321;
       await fill(count);
       for (const from of [1, 2, 2_000, 2_001, count, count + 1, count + 50])
@@ -166,13 +166,13 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
         );
     });
 
-    it('return events after the head, and on both sides of a gap', async () => {
+    it('read and readEach return events after the head, and on both sides of a gap', async () => {
       await fill(3);
       for (const seq of [3, 4, 6]) await store.put(logKey(seq), JSON.stringify({ seq }));
       expect(await seqsFrom(2)).to.deep.equal([2, 3, 4, 6]);
     });
 
-    it('return each event with the revision of its claims', async () => {
+    it('read and readEach return each event with the revision of its claims', async () => {
       const firstBatch = batchOf(emptyHead, [created, allocatedEvent], {
         claims: [{ name, text: claimText(claim), knownRevision: 0n }],
       });
@@ -182,7 +182,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       expect((await loadAll(ledger, never)).revisions.map((known) => known.revision)).to.deep.equal([revision]);
     });
 
-    it('return single events in the given order, and undefined for a missing event', async () => {
+    it('read and readEach return single events in the given order, and undefined for a missing event', async () => {
       await fill(130);
       const requested = [130, 1, 999, 2, ...Array.from({ length: 100 }, (_, index) => index + 1), 0];
       const lines = await ledger.readEach(requested, never);
@@ -201,7 +201,7 @@ export function describeReads(storeOf: () => LedgerUnderTest): void {
       }
     });
 
-    it('throw AbortError when the signal is aborted', async () => {
+    it('read and readEach throw AbortError when the signal is aborted', async () => {
       const aborted = AbortSignal.abort();
       expect(await failureOf(loadAll(ledger, aborted))).to.have.property('name', 'AbortError');
       expect(await failureOf(ledger.head(aborted))).to.have.property('name', 'AbortError');

@@ -51,7 +51,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       return seqs;
     };
 
-    it('has no segments and log start 1 in a new ledger', async () => {
+    it('A new ledger has no segments and log start 1', async () => {
       expect(await ledger.logStart(never)).to.equal(1);
       expect(await ledger.segments(1, never)).to.deep.equal([]);
       expect(await ledger.prune(never)).to.be.false;
@@ -78,7 +78,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect(await ledger.logStart(never)).to.equal(7);
     });
 
-    it('rejects a segment that is already sealed', async () => {
+    it('append rejects a segment that is already sealed', async () => {
       await seal(1, 3);
       const before = await store.everything();
       expect(await ledger.append(sealingBatch(1, 2).batch)).to.have.property('kind', 'rejected');
@@ -100,7 +100,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect((await failureOf(seqsFrom(5))).message).to.match(/^event 5 is sealed/);
     });
 
-    it('prunes exactly the events before the log start', async () => {
+    it('prune deletes exactly the events before the log start', async () => {
       await seal(1, 4);
       while (await ledger.prune(never));
       expect(await seqsFrom(5)).to.deep.equal([5, 6, 7]);
@@ -108,7 +108,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       for (const seq of [1, 2, 3, 4]) expect(await store.everything()).to.not.have.property(logKey(seq));
     });
 
-    it('rejects a read of pruned events with the log start', async () => {
+    it('A read of pruned events is rejected with the log start', async () => {
       await seal(1, 4);
       while (await ledger.prune(never));
       const { at } = JSON.parse((await store.everything())[logKey(5)] as string) as { at: string };
@@ -121,7 +121,7 @@ export function describeSealing(storeOf: () => LedgerUnderTest): void {
       expect(lines.map((line) => line !== undefined)).to.deep.equal([true, false, false]);
     });
 
-    it('throws LEDGER_DAMAGED when the log start or a segment is not valid', async () => {
+    it('A ledger throws LEDGER_DAMAGED when the log start or a segment is not valid', async () => {
       await store.put(segmentKey(1), '{"seq":1}');
       expect(await failureOf(ledger.segments(1, never))).to.have.property('code', 'LEDGER_DAMAGED');
       expect(await failureOf(loadAll(ledger, never))).to.have.property('code', 'LEDGER_DAMAGED');

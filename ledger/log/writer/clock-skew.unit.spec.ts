@@ -18,7 +18,7 @@ describe('clockSkewMs', () => {
     ['is undefined for half a minute', [30 * s, 30 * s], undefined],
   ];
   for (const [what, aheadMs, skew] of cases)
-    it(what, () => {
+    it(`clockSkewMs ${what}`, () => {
       expect(clockSkewMs(aheadMs)).to.equal(skew);
     });
 });

@@ -35,7 +35,7 @@ describe('versionToWrite', () => {
     ['returns the oldest version of this program when no version is common', [[1, 2], [7]], 1],
   ];
   for (const [what, reads, version] of cases)
-    it(what, () => {
+    it(`versionToWrite ${what}`, () => {
       expect(versionToWrite(reads.map((each) => ({ reads: each })))).to.equal(version);
     });
 });

@@ -88,7 +88,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with the code and the message of the server', async () => {
+    it('A call fails with the code and the message of the server', async () => {
       const list = (_call: ListCall, answer: sendUnaryData<object>) =>
         answer(toServiceError(new IpledgerError('SUBNET_UNKNOWN', 'subnet nowhere is not configured')));
       await withServer([[IpamService, { listAllocations: list }]], async (client) => {
@@ -97,7 +97,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with NOT_IMPLEMENTED when the server has no such method', async () => {
+    it('A call fails with NOT_IMPLEMENTED when the server has no such method', async () => {
       await withServer([[IpamService, {}]], async (client) => {
         expect(await rejection(call(client, IpamService.listAllocations, {}, patiently))).to.include({
           code: 'NOT_IMPLEMENTED',
@@ -117,14 +117,14 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with DEADLINE_PASSED when the server accepts the connection and never replies', async () => {
+    it('A call fails with DEADLINE_PASSED when the server accepts the connection and never replies', async () => {
       await withSilentPeer(async (client) => {
         const error = await rejection(call(client, IpamService.listAllocations, {}, { timeoutMs: 100 }));
         expect(error).to.include({ code: 'DEADLINE_PASSED', kind: 'transient' });
       });
     });
 
-    it('fails with OVERLOADED when the reply is longer than 32 MiB, and leaves the connection open', async () => {
+    it('A call fails with OVERLOADED when the reply is longer than 32 MiB, and leaves the connection open', async () => {
       const lengths = [(32 << 20) + 1, 20 << 20];
       const list = (_call: ListCall, answer: sendUnaryData<object>) =>
         answer(null, { nextPageToken: 'x'.repeat(lengths.shift() ?? 0) });
@@ -207,7 +207,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails over when its replica stops, and fails when no replica is left', async () => {
+    it('A connection to several replicas fails over when its replica stops, and fails when no replica is left', async () => {
       await withReplicas(['a', 'b'], async (client, [a, b]) => {
         expect(await replicaName(client)).to.equal('a');
         await a?.[Symbol.asyncDispose]();
@@ -288,7 +288,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('opens the next stream on another replica when a replica is silent or stops', async () => {
+    it('A connection to several replicas opens the next stream on another replica when a replica is silent or stops', async () => {
       const watch = (received: WatchCall) => void received.write(at(7));
       await using b = await startTestServer([LedgerService, { watch }]);
       const first = async (client: Connection, silenceMs = 30_000): Promise<number> => {
@@ -319,7 +319,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       withServer([[LedgerService, { watch }]], use);
     const options = { silenceMs: 30_000, signal: never };
 
-    it('yields the replies in order, and ends when the server ends it', async () => {
+    it('A stream yields the replies in order, and ends when the server ends it', async () => {
       const watch = (received: WatchCall) => {
         for (const seq of [1, 2, 3]) received.write(at(seq));
         received.end();
@@ -387,7 +387,7 @@ export function describeClient(connect: typeof connectWithGrpcJs): void {
       });
     });
 
-    it('fails with UNAVAILABLE when the server accepts the connection and never replies', async () => {
+    it('A stream fails with UNAVAILABLE when the server accepts the connection and never replies', async () => {
       await withSilentPeer(async (client) => {
         const error = await rejection(collect(stream(client, LedgerService.watch, {}, { ...options, silenceMs: 100 })));
         expect(error.code).to.equal('UNAVAILABLE');

@@ -50,7 +50,7 @@ describe('The clock of an allocator beside those of etcd and Kubernetes', () => 
     ['is wrong if a replica and the references differ', [2 * hour, 2 * hour], [2 * hour], 2 * hour],
   ];
   for (const [what, references, peers, wrongByMs] of cases)
-    it(what, async () => {
+    it(`The clock of a replica ${what}`, async () => {
       expect((await compare(references, { peers })).wrongByMs).to.equal(wrongByMs);
     });
 

@@ -26,7 +26,7 @@ describe('The Ipam service', () => {
     (await served.call(IpamService.getAddress, { subnet, address })).record;
 
   describe('Release', () => {
-    it('releases all allocations of a Pod uid and returns their number', async () => {
+    it('Release ends all allocations of a Pod uid and returns their number', async () => {
       await served.call(IpamService.allocate, {
         pod: { namespace: 'default', name: 'a', uid: 'uid-a' },
         attachments: [0, 1].map((ordinal) => ({ provider: 'macvlan.default', ordinal, subnets: ['macvlan'] })),
@@ -36,7 +36,7 @@ describe('The Ipam service', () => {
       expect(await release(served, 'a')).to.deep.include({ released: 0, position });
     });
 
-    it('releases only the allocation that the request names', async () => {
+    it('Release ends only the allocation that the request names', async () => {
       const { seq } = await allocate(served, 'a');
       const request = { namespace: 'default', pod: 'a', podUid: 'uid-a', cause: 'RELEASE_CAUSE_OPERATOR' } as const;
       expect(await served.call(IpamService.release, { ...request, allocationSeq: seq + 1 })).to.include({

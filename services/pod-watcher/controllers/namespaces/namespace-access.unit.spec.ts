@@ -132,7 +132,7 @@ describe('a Subnet with spec.namespaces', () => {
 describe('an IPPool with spec.namespaces', () => {
   const sentence =
     'IPPool pool-of-shop is for namespace shop, not for namespace default: name another IPPool, or add default to spec.namespaces of IPPool pool-of-shop';
-  expectRefused([
+  expectRefused('An IPPool with spec.namespaces', [
     [
       'is refused to a Pod of another namespace that names it',
       'macvlan',
@@ -152,7 +152,7 @@ describe('an IPPool with spec.namespaces', () => {
 });
 
 describe('a Vip with spec.namespace', () => {
-  expectRefused([
+  expectRefused('A Vip with spec.namespace', [
     [
       'is refused to a Pod of another namespace',
       'macvlan',
@@ -167,9 +167,9 @@ describe('a Vip with spec.namespace', () => {
   });
 });
 
-function expectRefused(cases: readonly Case[]): void {
+function expectRefused(subject: string, cases: readonly Case[]): void {
   for (const [what, networks, annotations, sentence, namespace = 'default'] of cases)
-    it(what, () => {
+    it(`${subject} ${what}`, () => {
       const { attachments, problems } = planOf(networks, annotations, { namespace });
       expect(attachments).to.deep.equal([]);
       expect(problems[0]).to.include({ about: 'cluster' });

@@ -21,7 +21,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
     let client: Etcd3;
     beforeEach(async () => (client = await connect()));
 
-    it('counts one revision for each transaction, and none for one that changes nothing', async () => {
+    it('etcd counts one revision for each transaction, and none for one that changes nothing', async () => {
       const revision = async (): Promise<number> =>
         Number((await client.kv.range({ key: bytes('/x') })).header.revision);
       const before = await revision();
@@ -37,7 +37,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       ]);
     });
 
-    it('counts versions of a key, and begins again after its deletion', async () => {
+    it('etcd counts versions of a key, and begins again after its deletion', async () => {
       for (const value of ['1', '2']) await client.kv.put({ key: bytes('/a'), value: bytes(value) });
       const first = (await client.kv.range({ key: bytes('/a') })).kvs[0];
       expect(first?.version).to.equal('2');
@@ -49,7 +49,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       expect(again?.create_revision).to.equal(again?.mod_revision);
     });
 
-    it('compares a missing key as revision 0, and never by its value', async () => {
+    it('etcd compares a missing key as revision 0, and never by its value', async () => {
       const compare = (target: 'Create' | 'Mod' | 'Version', field: string) => ({
         key: bytes('/missing'),
         target,
@@ -68,7 +68,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       }
     });
 
-    it('compares each key of a range, and passes an empty one', async () => {
+    it('etcd compares each key of a range, and passes an empty one', async () => {
       const isAbsent = {
         key: bytes('/r/'),
         range_end: bytes('/r0'),
@@ -82,7 +82,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       expect((await send()).succeeded).to.equal(false);
     });
 
-    it('refuses a key that a transaction writes twice, and more than 128 operations', async () => {
+    it('etcd refuses a key that a transaction writes twice, and more than 128 operations', async () => {
       const send = (success: readonly object[]) =>
         code(client.kv.txn({ compare: [], success: success as never, failure: [] }));
       expect(await send([put('/a', '1'), put('/a', '2')])).to.contain('duplicate key given in txn request');
@@ -93,7 +93,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       expect(await send(many.slice(1))).to.equal('OK');
     });
 
-    it('reads an earlier revision until it is compacted', async () => {
+    it('etcd reads an earlier revision until it is compacted', async () => {
       await client.kv.put({ key: bytes('/a'), value: bytes('old') });
       const { header } = await client.kv.range({ key: bytes('/a') });
       await client.kv.put({ key: bytes('/a'), value: bytes('new') });
@@ -107,7 +107,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       expect(await code(again)).to.contain('required revision has been compacted');
     });
 
-    it('returns pages, counts and keys without values', async () => {
+    it('etcd returns pages, counts and keys without values', async () => {
       for (const key of ['/p/1', '/p/2', '/p/3']) await client.kv.put({ key: bytes(key), value: bytes('value') });
       const range = { key: bytes('/p/'), range_end: bytes('/p0') };
       const page = await client.kv.range({ ...range, limit: 2 });
@@ -118,7 +118,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       expect(keys.kvs.map(({ value }) => value.length)).to.deep.equal([0, 0, 0]);
     });
 
-    it('deletes the keys of a lease that is revoked or expires, and refuses a lease that has ended', async function () {
+    it('etcd deletes the keys of a lease that is revoked or expires, and refuses a lease that has ended', async function () {
       this.timeout(20_000);
       const { ID: revoked } = await client.leaseClient.leaseGrant({ TTL: 60 });
       await client.kv.put({ key: bytes('/l/1'), value: bytes('x'), lease: revoked });
@@ -140,7 +140,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       expect(await left(), 'a put without the lease detaches the key').to.deep.equal([moved]);
     });
 
-    it('notifies a watch of the changes of its keys, in one response for each revision', async () => {
+    it('etcd notifies a watch of the changes of its keys, in one response for each revision', async () => {
       const watcher = await client.watch().prefix('/w/').create();
       const seen: string[] = [];
       const three = new Promise<void>((resolve) => {
@@ -162,7 +162,7 @@ export function describeEtcd(title: string, connect: () => Promise<Etcd3>): void
       await Promise.race([ended, sleep(0)]);
     });
 
-    it('reports its size and revision', async () => {
+    it('etcd reports its size and revision', async () => {
       await client.kv.put({ key: bytes('/a'), value: bytes('x') });
       const { header, dbSizeInUse, errors } = await client.maintenance.status();
       expect(Number(header.revision)).to.be.greaterThan(0);
