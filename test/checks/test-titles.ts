@@ -1,6 +1,6 @@
 /**
- * Fails when the title of a spec begins with a verb: its subject is then in the suite around it, and
- * the title cannot be read or searched alone. Part of `make check`.
+ * Fails when the title of a spec begins with a verb: its subject is then in the suite around it,
+ * and the title cannot be read or searched alone. Part of `make check`.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

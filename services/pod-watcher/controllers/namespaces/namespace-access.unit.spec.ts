@@ -33,7 +33,7 @@ describe('a Subnet that serves another provider', () => {
       `annotation ${ovn('ip_pool')}: IPPool pool-1 is of Subnet macvlan-2: Subnet macvlan-2 serves provider macvlan.default`,
     ],
   ];
-  expectRefused(refused);
+  expectRefused('A Subnet that serves another provider', refused);
 
   it('a Subnet that serves another provider is skipped in the lists of a namespace', () => {
     expect(planOf('', {}, { namespace: 'listing-pool' })).to.deep.include({ attachments: [], problems: [] });
@@ -96,7 +96,7 @@ describe('a Subnet with spec.namespaces', () => {
       'listing',
     ],
   ];
-  expectRefused(refused);
+  expectRefused('A Subnet with spec.namespaces', refused);
 
   it('a Subnet with spec.namespaces is skipped by default, and the other Subnets of the provider serve', () => {
     expect(planOf('macvlan').attachments).to.deep.equal([defaultRequest]);
