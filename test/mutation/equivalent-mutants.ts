@@ -242,6 +242,34 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: '33',
     why: 'it makes the first number of a millisecond, of which only the lowest digits are used, as random as before',
   },
+  {
+    file: 'ledger/log/reader/claim-revisions.ts',
+    line: 'const pageSize = 1 << pageBits;',
+    from: '1',
+    to: '2',
+    why: 'a page of twice the size takes more memory, and each address still has its own place in it',
+  },
+  {
+    file: 'ledger/log/chain/ulid-source.ts',
+    line: "let [time, prefix, low] = [-1, '', 0];",
+    from: '0',
+    to: '1',
+    why: 'the first id begins a millisecond, which sets the number',
+  },
+  {
+    file: 'ledger/log/chain/ulid-source.ts',
+    line: 'if (used === pool.length)',
+    from: '===',
+    to: '!==',
+    why: 'random bytes that are read for each digit are as random, and only take longer',
+  },
+  {
+    file: 'services/pod-watcher/controllers/pods/planning/primary-network.ts',
+    line: 'return { topics, network: ok({ subnets: [pools.subnetOf(bestPool)',
+    from: "pools.subnetOf(bestPool) ?? ''",
+    to: 'pools.subnetOf(bestPool)',
+    why: 'the pool was found by its Subnet; the default is for the compiler',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

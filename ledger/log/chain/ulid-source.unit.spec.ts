@@ -22,6 +22,13 @@ describe('createUlidSource', () => {
     expect([first, ...others]).to.deep.equal([...new Set([first, ...others])].toSorted());
   });
 
+  it('createUlidSource creates ids of thousands of milliseconds, each with another random part', () => {
+    let now = 0;
+    const newId = createUlidSource(() => ++now);
+    const parts = Array.from({ length: 2_000 }, () => newId().slice(10));
+    expect(new Set(parts).size).to.equal(2_000);
+  });
+
   it('createUlidSource shares no random part between two sources, and uses every letter', () => {
     const parts = Array.from({ length: 500 }, () => createUlidSource()().slice(10));
     expect(new Set(parts).size).to.equal(500);

@@ -43,7 +43,7 @@ export async function* exportLines(
     throw new IpledgerError('INVALID_REQUEST', `event ${end} does not exist: the ledger ends with event ${head.seq}`);
   let last: ExportPage['head'] = { epoch: head.epoch, seq: from - 1, hash: '' };
   for await (const page of ledger.read(from, signal))
-    for (let first = 0, count = 0; first < page.length; first += count) {
+    for (let first = 0, count = 1; first < page.length; first += count) {
       const lines: string[] = [];
       const piece = page.slice(first, first + linesPerPage);
       count = countFitting(piece);

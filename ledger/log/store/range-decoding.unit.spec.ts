@@ -100,11 +100,26 @@ describe('decodeRangeReply', () => {
         );
   });
 
-  it('decodeRangeReply rejects numbers beyond 2^53, unknown types, and fields that are longer than their message', () => {
+  it('decodeRangeReply never takes bytes after a message for its last field', () => {
+    const header = Buffer.of((1 << 3) | 2, 2, 3 << 3, 7);
+    /** The number of the inner message has no end, and the byte after that message could be it. */
+    const unended = (outer: number, inner: number): Buffer => Buffer.of((outer << 3) | 2, 2, inner << 3, 0x85, 0x00);
+    for (const [what, message] of Object.entries({
+      'a revision': unended(1, 3),
+      'an unknown number of a header': unended(1, 9),
+      'the revision of a key': unended(2, 3),
+      'an unknown number of a key': unended(2, 9),
+    }))
+      expect(() => decodeRangeReply(Buffer.concat([header, message])), what).to.throw('it ends inside a field');
+  });
+
+  it('decodeRangeReply decodes numbers below 2^53, and rejects larger ones, unknown types, and fields that are longer than their message', () => {
     const longKey = Buffer.of((2 << 3) | 2, 2, (1 << 3) | 2, 9, 97, 97, 97, 97, 97, 97, 97, 97, 97);
     expect(() => decodeRangeReply(longKey)).to.throw('a field is longer than its message');
     expect(() => decodeRangeReply(Buffer.of((9 << 3) | 3))).to.throw('a field has the unknown type 3');
     expect(() => decodeRangeReply(Buffer.of((9 << 3) | 1, 1))).to.throw('a field is longer than its message');
+    const most = encoded({ header: { revision: Number.MAX_SAFE_INTEGER } });
+    expect(decodeRangeReply(most).revision).to.equal(Number.MAX_SAFE_INTEGER);
     const huge = Buffer.of((1 << 3) | 2, 9, 3 << 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f);
     expect(() => decodeRangeReply(huge)).to.throw('a number is too large');
     expect(() => decodeRangeReply(Buffer.alloc(200, 0x80))).to.throw('a number is too large');

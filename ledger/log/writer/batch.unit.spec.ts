@@ -6,7 +6,9 @@ import { allocate, allocateAll, allocated, subnetConfigured } from '../../domain
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { BatchBuilder, type CommandStamp } from './batch.ts';
 import { advanceHead, type Head, parseEvent } from '../chain/chain.ts';
+import { appendTransaction, etcdLimits } from '../store/etcd-transaction.ts';
 import type { AppendLimits, Batch } from '../store/ledger.ts';
+import { encodeTransaction } from '../store/txn-encoding.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import { applySubnet, bind, createLedger, macvlan, never, newId, release, unbind } from '../testing/running-writer.ts';
@@ -154,6 +156,61 @@ describe('A full BatchBuilder', () => {
     const size = sizeOf(builder.build(undefined));
     expect(size).to.be.at.most(limits.bytes);
     expect(size + (2 * size) / count, 'one more would not have fitted').to.be.above(limits.bytes);
+  });
+
+  it('A full BatchBuilder counts the two heads of a transaction, the compared and the written one', async () => {
+    const { builder, replica } = await empty();
+    add(builder, replica, macvlan);
+    const size = encodeTransaction(appendTransaction(builder.build(undefined))).length;
+    const small = await empty({ ops: 128, bytes: size });
+    expect(add(small.builder, small.replica, macvlan)).to.be.false;
+  });
+
+  it('A full BatchBuilder counts the keys of ended Pods', async () => {
+    const released = async (limits: AppendLimits): Promise<Batch | undefined> => {
+      const { builder, replica } = await empty(limits);
+      for (const command of [macvlan, allocate('a')]) add(builder, replica, command);
+      return add(builder, replica, release('a')) ? builder.build(undefined) : undefined;
+    };
+    const batch = (await released({ ops: 7, bytes: 1 << 20 })) as Batch;
+    expect(putsOf(batch) + batch.ended.length).to.equal(7);
+    expect(await released({ ops: 6, bytes: 1 << 20 })).to.equal(undefined);
+    const size = encodeTransaction(appendTransaction(batch)).length;
+    // Such a key counts as full from its first Pod on
+    expect(await released({ ops: 7, bytes: size + 1_000 })).to.equal(undefined);
+    expect(await released({ ops: 7, bytes: size + 4_000 })).to.deep.include({ subnets: batch.subnets });
+  });
+
+  it('A full BatchBuilder counts the conditions of a transaction, which an event with many addresses has more of than writes', async () => {
+    const drop = (count: number): Event => {
+      const addresses = Array.from({ length: count }, (_, index) => `172.17.0.${11 + index}`);
+      return { type: 'ClaimsDropped', subnet: 'macvlan', data: { addresses, previous: [] } };
+    };
+    const { ledger, replica, builder } = await empty({ ops: 128, bytes: 1 << 20 });
+    add(builder, replica, macvlan);
+    for (let count = 0; count < 9; count++) add(builder, replica, allocate(`pod-${count}`));
+    const outcome = await ledger.append(builder.build(undefined));
+    if (outcome.kind !== 'appended') throw new Error(outcome.kind);
+    replica.commit(builder.events, builder.head, outcome.revision);
+    const limited = new BatchBuilder(Object.assign(replica, { ledger: { limits: { ops: 12, bytes: 1 << 20 } } }));
+    expect(limited.add([drop(9)], stamp())).to.equal(undefined);
+    expect(limited.add([drop(8)], stamp())).to.not.equal(undefined);
+    expect(appendTransaction(limited.build(1n)).compares).to.have.length(12);
+  });
+
+  it('A full BatchBuilder is within the default limits of etcd: 128 operations and 1.5 MiB', async () => {
+    const of = { operations: 128, bytes: 1.5 * 2 ** 20 };
+    const many = await empty(etcdLimits);
+    add(many.builder, many.replica, macvlan);
+    for (let count = 0; add(many.builder, many.replica, allocate(`pod-${count}`)); count++);
+    const { compares, puts, reads } = appendTransaction(many.builder.build(1n));
+    for (const each of [compares, puts, reads]) expect(each.length).to.be.within(60, of.operations);
+    const large = await empty(etcdLimits);
+    const wide = (name: string): Event =>
+      subnetConfigured(name, { excludeIps: Array.from({ length: 1_000 }, (_, index) => `172.17.1.${index}`) });
+    for (let count = 0; large.builder.add([wide(`subnet-${count}`)], stamp()); count++);
+    const transaction = encodeTransaction(appendTransaction(large.builder.build(1n)));
+    expect(transaction.length).to.be.within(of.bytes / 2, of.bytes);
   });
 
   it('A full BatchBuilder counts the configuration keys besides the event', async () => {

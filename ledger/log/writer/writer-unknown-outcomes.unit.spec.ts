@@ -148,6 +148,24 @@ describe('An append of unknown outcome', () => {
     }
   });
 
+  it('An append of unknown outcome is followed by a pause that doubles with each failure, and a call that ends in it is reported', async () => {
+    await working.stop();
+    working = await startWriter(ledger, { replica: working.replica, retry: { firstMs: 4, maxMs: 64 } });
+    const [clock, random] = [performance.now.bind(performance), Math.random.bind(Math)];
+    performance.now = () => 0;
+    Math.random = () => 1;
+    try {
+      ledger.faults.push(...Array.from({ length: 8 }, () => ledger.refused));
+      const outcome = working.writer.submit({ ...requestFor(allocate('a')), expiresAt: 520 });
+      expect(await failureOf(outcome)).to.have.property('code', 'LEDGER_NOT_WRITABLE');
+      expect(ledger.faults, 'after pauses of 4, 8 and 16 ms, before one of 32 ms').to.have.length(4);
+    } finally {
+      ledger.faults.length = 0;
+      performance.now = clock;
+      Math.random = random;
+    }
+  });
+
   it('a request is reported as not executed if etcd refused each of its appends, but not if one may still happen', async () => {
     const errorAfter = async (...faults: readonly Fault[]): Promise<string> => {
       const leaving = new AbortController();

@@ -67,6 +67,21 @@ describe('The writer', () => {
     for (const { ms } of appends) expect(ms).to.be.within(0, passedMs);
   });
 
+  it('The writer makes no pause after a batch that succeeded', async () => {
+    let pauses = 0;
+    const retry = {
+      get firstMs() {
+        pauses++;
+        return 1;
+      },
+      maxMs: 1,
+    };
+    const prompt = await startWriter(new MemoryLedger(), { retry });
+    await submitAll(prompt.writer, createLedger(), macvlan, allocate('a'), allocate('a'));
+    await prompt.stop();
+    expect(pauses).to.equal(0);
+  });
+
   it('The writer writes waiting requests in one transaction, in order', async () => {
     const before = ledger.tried.length;
     const now = performance.now.bind(performance);

@@ -41,6 +41,15 @@ describe('EventBudget', () => {
     expect(take('shop', 'u-1', 48)).to.equal(undefined);
   });
 
+  it('EventBudget grants a namespace 20,000 addresses at once, and then 20 per second, unless it is configured otherwise', () => {
+    budget = new EventBudget(undefined, () => seconds * 1_000);
+    expect(take('shop', undefined, 20_001)).to.be.a('string');
+    expect(take('shop', undefined, 20_000)).to.equal(undefined);
+    seconds = 1;
+    expect(take('shop', undefined, 21)).to.be.a('string');
+    expect(take('shop', undefined, 20)).to.equal(undefined);
+  });
+
   it('EventBudget keeps the budget of a Pod that uses it while many other Pods appear', () => {
     budget = new EventBudget({ perSecond: 0, burst: 1_000_000 }, () => 0);
     take('shop', 'u-1', 48);
@@ -48,6 +57,7 @@ describe('EventBudget', () => {
       take('shop', `other-${index}`, 1);
       if (index % 5_000 === 0) expect(take('shop', 'u-1', 1)).to.be.a('string');
     }
+    expect(budget.podCount).to.equal(10_000);
   });
 
   it('EventBudget drops the budget of a Pod when it is full again', () => {

@@ -42,6 +42,33 @@ describe('the garbage collector', () => {
     expect(allocator.released[0]).to.include({ pod: 'leaked', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
   });
 
+  it('the garbage collector scans in slices, so that a scan of many names does not delay timers and requests', async () => {
+    const { controller, allocations } = world({ allocations: manyAllocations(3), garbageIntervalMs: 5 });
+    controller.start();
+    let [turn, lateMs] = [0, 0];
+    let immediate = setImmediate(function count() {
+      turn++;
+      immediate = setImmediate(count);
+    });
+    const clock = performance.now.bind(performance);
+    performance.now = () => clock() + lateMs;
+    const scanned = Promise.withResolvers<number[]>();
+    allocations.podKeys = function* () {
+      const turns: number[] = [];
+      for (const name of ['p0', 'p1', 'p2']) {
+        turns.push(turn);
+        lateMs += 20;
+        yield `default/${name}`;
+      }
+      scanned.resolve(turns);
+    };
+    const turns = await scanned.promise.finally(() => {
+      performance.now = clock;
+      clearImmediate(immediate);
+    });
+    expect(new Set(turns).size, 'turns of the event loop').to.equal(3);
+  });
+
   it('the garbage collector does not scan if the interval is 0', async () => {
     const { allocator, controller, allocations } = world({ garbageIntervalMs: 0 });
     controller.start();

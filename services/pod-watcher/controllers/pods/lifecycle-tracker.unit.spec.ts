@@ -61,6 +61,14 @@ describe('the lifecycle tracker', () => {
     expect([uids.length, uids[0], uids.at(-1)]).to.deep.equal([256, 'uid-p1', 'uid-p256']);
   });
 
+  it('the lifecycle tracker orders Pods by their last deletion, and those of the previous watcher by theirs', () => {
+    const tracker = new LifecycleTracker({ 'uid-a': [30, 3], 'uid-b': [30, 2] }, clock);
+    for (const name of ['b', 'a', 'c']) tracker.lifecycleOf(deletedPod(name));
+    expect(Object.keys(tracker.terminating())).to.deep.equal(['uid-a', 'uid-b', 'uid-c']);
+    tracker.lifecycleOf(deletedPod('b', { graceSeconds: 5 }));
+    expect(Object.keys(tracker.terminating())).to.deep.equal(['uid-a', 'uid-c', 'uid-b']);
+  });
+
   it('the lifecycle tracker does not hand over Pods of the previous watcher that the API no longer has', () => {
     const tracker = new LifecycleTracker({ 'uid-gone': [30, 1], 'uid-a': [30, 1] }, clock);
     expect(Object.keys(tracker.terminating())).to.deep.equal(['uid-gone', 'uid-a']);

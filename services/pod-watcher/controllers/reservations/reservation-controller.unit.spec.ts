@@ -196,6 +196,16 @@ describe('an object that reserves an address', () => {
     expect(eventMessages).to.deep.equal(['AddressConflict: 10.0.0.9 of subnet lan is in use by Pod default/a']);
   });
 
+  it('a Vip is reserved again after its reservation was lost with the end of the ledger', async () => {
+    const { objects, reservations, requests } = createVipWorld([ofVip]);
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
+    await reservations.start();
+    const before = requests.length;
+    reservations.onSnapshot({ seq: 40, allocations: [], subnets: [], pools: [], reservations: [] });
+    await until(() => requests.length > before);
+    expect(requests.at(-1)).to.deep.include({ reservedFor: 'vip/web', addresses: ['10.0.0.9'] });
+  });
+
   it('a Vip is retried only when the address that it names is free', async () => {
     const { objects, reservations, requests, answers } = createVipWorld();
     answers.refuse = new IpledgerError('ADDRESS_IN_USE', 'in use');

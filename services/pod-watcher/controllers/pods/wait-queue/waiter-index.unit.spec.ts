@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { byCreation, WaiterIndex } from './waiter-index.ts';
+import { byCreation, UnservedNetworks, WaiterIndex } from './waiter-index.ts';
 
 const topic = 'any:macvlan';
 const queueOf = (index: WaiterIndex, of: string): string[] => index.waitersOf(of).map(({ pod }) => pod);
@@ -71,5 +71,36 @@ describe('a waiting Pod', () => {
       index.waitersOf(topic, { max: 4 });
       expect(compared).to.be.greaterThan(0).and.lessThan(150);
     }
+  });
+});
+
+describe('the networks of a Pod that are not served', () => {
+  const unserved = [{ about: 'macvlan', text: '' }] as unknown as Parameters<UnservedNetworks['put']>[2]['unserved'];
+  const planOf = (...networks: string[]) => ({
+    unserved: networks.length > 0 ? unserved : [],
+    topics: new Set(['subnet:lan', ...networks.map((name) => `network:default/${name}`)]),
+  });
+  const podsOf = (networks: UnservedNetworks, ...names: string[]): (readonly string[])[] =>
+    names.map((name) => networks.podsOf(`network:default/${name}`));
+
+  it('the networks of a Pod that are not served are those of its latest plan, and none after its end', () => {
+    const networks = new UnservedNetworks();
+    const pending = { phase: 'Pending' } as const;
+    networks.put('default/a', pending, planOf('one', 'two'));
+    networks.put('default/b', pending, planOf('one'));
+    expect(podsOf(networks, 'one', 'two')).to.deep.equal([['default/a', 'default/b'], ['default/a']]);
+    expect(networks.podsOf('subnet:lan')).to.deep.equal([]);
+    networks.put('default/a', pending, planOf('two'));
+    expect(podsOf(networks, 'one', 'two')).to.deep.equal([['default/b'], ['default/a']]);
+    networks.put('default/a', pending, planOf());
+    networks.forget('default/b');
+    expect(podsOf(networks, 'one', 'two')).to.deep.equal([[], []]);
+  });
+
+  it('the networks of a Pod that are not served are of no interest once it runs', () => {
+    const networks = new UnservedNetworks();
+    networks.put('default/a', { phase: 'Pending' }, planOf('one'));
+    networks.put('default/a', { phase: 'Running' }, planOf('one'));
+    expect(podsOf(networks, 'one')).to.deep.equal([[]]);
   });
 });
