@@ -270,6 +270,41 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: 'pools.subnetOf(bestPool)',
     why: 'the pool was found by its Subnet; the default is for the compiler',
   },
+  {
+    file: 'ledger/domain/addresses/interval.ts',
+    line: '(a.first < b.first ? -1 : 1)',
+    from: '<',
+    to: '<=',
+    why: 'intervals with the same first address are joined, in either order',
+  },
+  {
+    file: 'ledger/domain/state/address-pools/address-pool.ts',
+    line: 'claimOf(address)?.last ?? 0',
+    from: '0',
+    to: '1',
+    why: 'each released address has a claim; the default is for the compiler',
+  },
+  {
+    file: 'ledger/domain/state/claims-on-network.ts',
+    line: 'subnets.size > 1',
+    from: '>',
+    to: '>=',
+    why: 'it saves the search of networks with one Subnet, which has one claim for each address',
+  },
+  {
+    file: 'ledger/domain/state/compact/fields.ts',
+    line: 'const maxSharedLength = 256;',
+    from: '256',
+    to: '257',
+    why: 'a text of 257 characters is shared or not; it is read the same',
+  },
+  {
+    file: 'ledger/domain/state/claims.ts',
+    line: 'this.set(address, claim);',
+    from: 'this.set(address, claim);',
+    to: ';',
+    why: 'only a state whose claims are bytes is restored; the method is for the compiler',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

@@ -6,11 +6,15 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 import type { Mutant } from './mutants.ts';
 
 const { file, start, end, to } = JSON.parse(process.env['MUTANT'] ?? '') as Mutant;
 const path = join(import.meta.dirname, '..', '..', file);
 const url = pathToFileURL(path).href;
+
+// A mutant needs no smallest counterexample: the search for it takes minutes, and the run times out
+fc.configureGlobal({ endOnFailure: true });
 
 registerHooks({
   load(loaded, context, nextLoad) {

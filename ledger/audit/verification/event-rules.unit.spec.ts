@@ -52,6 +52,8 @@ describe('Verification of the event rules', () => {
     const { sequenced } = events[seq - 1] as StoredEvent;
     return { ...sequenced, seq: head.seq + 1, data: { ...sequenced.data, ...change } } as Sequenced;
   }
+  const bindingOf = (seq: number) =>
+    events[seq - 1]?.sequenced.data as Extract<Event, { type: 'AddressBound' }>['data'];
   const next = (event: Event): Sequenced => ({ ...event, seq: head.seq + 1, at: head.at });
   const address = '172.17.0.11';
 
@@ -107,6 +109,10 @@ describe('Verification of the event rules', () => {
       () => repeat(8),
       /^ends container another's use of 172.17.0.11, which did not use it$/,
     ],
+    'the end of the binding of another interface': [
+      () => repeat(8, { containerId: bindingOf(4).containerId, interface: 'other' }),
+      /^ends container \S+'s use of 172.17.0.11, which did not use it$/,
+    ],
     'the end of a missing quarantine': [
       () => next({ type: 'QuarantineLifted', subnet: 'macvlan', data: { address, reason: '' } }),
       /^ends the quarantine of 172.17.0.11, which is not quarantined$/,
@@ -129,15 +135,23 @@ describe('Verification of the event rules', () => {
       /^retires pool p, which is not in force$/,
     ],
     'a second seal of an event': [() => repeat(9), /^seals events from 1 on; the last sealed event is 3$/],
-    'a seal of later events': [
-      () => repeat(9, { from: 4, to: 99 }),
-      /^seals events 4 to 99, which are not all before it$/,
+    'a seal of itself, and of later events': [
+      () => repeat(9, { from: 4, to: head.seq + 1 }),
+      /^seals events 4 to 11, which are not all before it$/,
+    ],
+    'a seal without events': [
+      () => repeat(9, { from: 4, to: 3 }),
+      /^seals events 4 to 3, which are not all before it$/,
     ],
   };
   for (const [name, [event, what]] of Object.entries(broken))
     it(`Verification of the event rules rejects ${name}`, () => {
       expect(brokenRule(state, event(), 5)).to.match(what);
     });
+
+  it('Verification of the event rules accepts a seal of one event, and of all events before it', () => {
+    for (const to of [4, head.seq]) expect(brokenRule(state, repeat(9, { from: 4, to }), 5)).to.equal(undefined);
+  });
 
   describe('on networks', () => {
     const holding = { subnet: 'lan2', provider: 'lan.default', mac: '02:00:00:00:00:0a' };

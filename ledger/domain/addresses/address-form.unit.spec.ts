@@ -21,7 +21,17 @@ describe('the proposed form of an address', () => {
       expect(proposeForm(text, takes)).to.equal(proposal));
 
   it('proposeForm returns nothing for a text that resembles no address', () => {
-    for (const text of ['', 'web', '10.0.0.300', '10.0.0.1-', '1-2-3', '10.0.0.1/33', '::ffff:zz', '-'.repeat(1_000)])
-      expect(proposeForm(text, 'range')).to.equal('');
+    const texts = [
+      '',
+      'web',
+      '10.0.0.300',
+      '010.0.0.300',
+      'web%eth0',
+      '10.0.0.1-',
+      '1-2-3',
+      '10.0.0.1/33',
+      '::ffff:zz',
+    ];
+    for (const text of [...texts, '-'.repeat(1_000)]) expect(proposeForm(text, 'range')).to.equal('');
   });
 });

@@ -10,7 +10,7 @@ export interface Interval {
 /** Sorts intervals, and merges those that overlap or are adjacent. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const merged: Interval[] = [];
-  for (const next of intervals.toSorted((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {
+  for (const next of intervals.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
     const previous = merged.at(-1);
     if (previous && next.first <= previous.last + 1n) {
       if (next.last > previous.last) merged[merged.length - 1] = { first: previous.first, last: next.last };

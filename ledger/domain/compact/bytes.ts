@@ -19,10 +19,12 @@ const ipv4Parts = 4;
 /** The bytes of a number up to 2^53. */
 const maxNumberBytes = 8;
 
-/** The value of each lower-case hexadecimal digit; 255 for other characters. */
-const digits = new Uint8Array(256).fill(255);
+/** The value of each lower-case hexadecimal digit; `noDigit` for other characters. */
+const noDigit = 255;
+const digits = new Uint8Array(128).fill(noDigit);
 const characters = Buffer.from('0123456789abcdef');
 for (const [value, character] of characters.entries()) digits[character] = value;
+const digitAt = (text: string, index: number): number => digits[text.charCodeAt(index)] ?? noDigit;
 const uuidText = Buffer.alloc(uuidLength);
 
 /** Collects values as bytes. `take` returns the bytes and empties the writer. */
@@ -116,11 +118,9 @@ export class ByteWriter {
       if (kind === kinds.uuid && (index === 8 || index === 13 || index === 18 || index === 23)) {
         if (value.charCodeAt(index++) !== hyphen) return this.#backTo(start);
       } else if (kind === kinds.mac && index > 0 && value.charCodeAt(index++) !== colon) return this.#backTo(start);
-      const [high, low] = [value.charCodeAt(index), value.charCodeAt(index + 1)];
-      if (high > 255 || low > 255) return this.#backTo(start);
-      const byte = (digits[high] as number) * 16 + (digits[low] as number);
-      if (byte > 255 || digits[low] === 255) return this.#backTo(start);
-      this.#bytes[this.#length++] = byte;
+      const [high, low] = [digitAt(value, index), digitAt(value, index + 1)];
+      if (high === noDigit || low === noDigit) return this.#backTo(start);
+      this.#bytes[this.#length++] = high * 16 + low;
     }
     return true;
   }
@@ -148,11 +148,12 @@ export class ByteWriter {
 export class ByteReader {
   #bytes = Buffer.allocUnsafe(initialSize);
   #next = 0;
+  #end = 0;
 
   /** Starts to read these bytes. */
   open(bytes: string): void {
     if (bytes.length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * bytes.length);
-    this.#bytes.write(bytes, 'latin1');
+    this.#end = this.#bytes.write(bytes, 'latin1');
     this.#next = 0;
   }
 
@@ -161,9 +162,11 @@ export class ByteReader {
     this.open(bytes.slice(0, 2 * maxNumberBytes));
   }
 
+  /** @throws RangeError at the end of the bytes: the loop would not end there */
   number(): number {
     let [value, scale] = [0, 1];
     for (;;) {
+      if (this.#next >= this.#end) throw new RangeError('the bytes end before or within a number');
       const byte = this.#bytes[this.#next++] as number;
       if (byte < 128) return value + byte * scale;
       value += (byte - 128) * scale;

@@ -95,6 +95,16 @@ describe('OrderedSlots', () => {
     expect(model.slots.estimatedSize('a')).to.be.within(500, 3_000);
   });
 
+  it('OrderedSlots yields each number of a slot once after the two buckets that have the slot were merged', () => {
+    const model = new Model();
+    model.set('a', 0, [0, 2_000]);
+    for (let slot = 1; slot <= 150; slot++) model.set('a', slot, [10 * slot]);
+    for (let slot = 1; slot <= 120; slot++) model.remove('a', slot);
+    expect(textsOf(model.slots.after('a', -1))).to.deep.equal(model.after('a', -1));
+    model.remove('a', 0);
+    expect(textsOf(model.slots.after('a', -1))).to.deep.equal(model.after('a', -1));
+  });
+
   it('OrderedSlots holds any number of slots with the same number', () => {
     const model = new Model();
     for (let slot = 0; slot < 300; slot++) model.set('a', slot, [7]);

@@ -50,10 +50,12 @@ export class SlotIndex {
     this.#size++;
   }
 
+  /** @throws Error for a slot that is not in the index: the loop would not end */
   remove(hash: number, slot: number): void {
     let before = none;
     let entry = this.#first[this.#placeOf(hash)] as number;
     while (this.#hashes[entry] !== hash || this.#slots[entry] !== slot) {
+      if (entry === none) throw new Error(`slot ${slot} is not in the index`);
       before = entry;
       entry = this.#next[entry] as number;
     }

@@ -26,6 +26,17 @@ describe('SlotIndex', () => {
     );
   });
 
+  it('SlotIndex throws for the removal of a slot that it does not have', () => {
+    const index = new SlotIndex();
+    index.add(7, 1);
+    for (const [hash, slot] of [
+      [7, 2],
+      [8, 1],
+    ] as const)
+      expect(() => index.remove(hash, slot)).to.throw(`slot ${slot} is not in the index`);
+    expect([...index.findAll(7)]).to.deep.equal([1]);
+  });
+
   it('SlotIndex compares no slot of another text, when one text has many slots', () => {
     const index = new SlotIndex();
     for (let slot = 0; slot < 10_000; slot++) index.add(7, slot);

@@ -106,14 +106,14 @@ function stateOf(
   if (claim?.allocation) return { state: claim.bindings.length > 0 ? 'bound' : 'allocated', availableAt: undefined };
   if (claim?.quarantine) return { state: 'quarantined', availableAt: undefined };
   if (claim?.reservation) return { state: 'reserved', availableAt: undefined };
-  const times = configured?.subnet.spec;
+  const times = configured?.subnet.spec ?? defaultCooldownTimes;
   if (claim && claim.bindings.length > 0) {
-    const availableAt = claim.lastAt + (times ?? defaultCooldownTimes).bindingTimeoutMs;
+    const availableAt = claim.lastAt + times.bindingTimeoutMs;
     return { state: 'held', availableAt: isNever(availableAt) ? undefined : availableAt };
   }
   if (!usable) return { state: 'excluded', availableAt: undefined };
   if (!claim) return { state: 'fresh', availableAt: undefined };
-  const availableAt = claim.lastAt + (times?.cooldownMs ?? 0);
+  const availableAt = claim.lastAt + times.cooldownMs;
   return availableAt > now ? { state: 'cooldown', availableAt } : { state: 'idle', availableAt: undefined };
 }
 
@@ -125,11 +125,13 @@ const countFree = ({ subnet }: ConfiguredSubnet, pools: readonly AddressPool[], 
 export const freeOf = (configured: ConfiguredSubnet, now: number): bigint[] =>
   configured.spaces.map(({ pools }) => countFree(configured, pools, now));
 
+/** Like `freeOf`, of one pool. None while its subnet is retired. */
 export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
   const configured = state.subnets.get(spec.subnet);
-  return (configured?.spaces ?? []).map((space) => {
-    const pool = space.pool(name);
-    return configured && pool ? countFree(configured, [pool], now) : 0n;
+  if (!configured) return [];
+  return configured.spaces.map(({ pools }) => {
+    const named = pools.filter(({ pool }) => pool === name);
+    return countFree(configured, named, now);
   });
 }
 
@@ -169,10 +171,10 @@ function familyUsage(
     return only && more.length === 0 ? of(only) : union(pools.flatMap(of));
   };
   const reserved = ranges((pool) => pool.reservedRanges);
-  const taken = union([...ranges((pool) => pool.inUseRanges), ...reserved]);
+  const taken = union([...ranges((pool) => pool.inUseRanges), ...reserved, ...excluded]);
   return {
     ...familyCounts(family, usable, pools),
-    inUseRange: formatRanges(family, excluded.length > 0 ? union([...taken, ...excluded]) : taken),
+    inUseRange: formatRanges(family, taken),
     availableRange: formatRanges(family, difference(usable, taken)),
     reservedRange: formatRanges(family, reserved),
     quarantinedRange: formatRanges(

@@ -19,7 +19,6 @@ export interface Savepoint {
 
 interface ChangeableMap<Key, Value> {
   get(key: Key): Value | undefined;
-  has(key: Key): boolean;
   set(key: Key, value: Value): unknown;
   delete(key: Key): boolean;
 }
@@ -40,13 +39,12 @@ export class UndoLog {
     if (!this.#touched.has(key)) this.#touched.set(key, claim);
   }
 
-  setKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key, value: Value): void {
+  setKey<Key, Value extends NonNullable<unknown>>(map: ChangeableMap<Key, Value>, key: Key, value: Value): void {
     const previous = map.get(key);
-    const had = previous !== undefined || map.has(key);
     map.set(key, value);
     this.record(() => {
-      if (had) map.set(key, previous as Value);
-      else map.delete(key);
+      if (previous === undefined) map.delete(key);
+      else map.set(key, previous);
     });
   }
 
@@ -82,7 +80,11 @@ class PermanentChanges extends UndoLog {
 
   override touch(): void {}
 
-  override setKey<Key, Value>(map: ChangeableMap<Key, Value>, key: Key, value: Value): void {
+  override setKey<Key, Value extends NonNullable<unknown>>(
+    map: ChangeableMap<Key, Value>,
+    key: Key,
+    value: Value,
+  ): void {
     map.set(key, value);
   }
 

@@ -30,6 +30,12 @@ describe('selectMac', () => {
     }
   });
 
+  it('selectMac continues with the first MAC after the last one, if that is in use', () => {
+    const last = allocated('one', '172.17.0.11', { mac: 'fe:ff:ff:ff:ff:ff' });
+    const { events } = given([subnetConfigured(), last]).when(allocate('two', { macSeed: 2 ** 48 - 1 }));
+    expect(macOf(events[0])).to.equal('02:00:00:00:00:00');
+  });
+
   it('KO-4001 makes no MAC that is in use, reserved, or allocated to another NIC of the Pod', () => {
     const before = [
       subnetConfigured(),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { formatAddress } from '../../addresses/address.ts';
 import type { RequestedSubnet } from '../../commands/command.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import type { Event } from '../../events/event.ts';
@@ -152,6 +153,33 @@ describe('An address of one network has one holder:', () => {
     expect(addressesIn(given([own, overlay]).when(allocateInOverlay('pod')).events)).to.deep.equal(['10.0.0.4']);
   });
 
+  it('a NIC with a Subnet of a logical switch gets no excluded address of its network, also beside Subnets with other addresses', () => {
+    const excludeIps = ['10.0.0.1..10.0.0.3', '10.0.0.6'];
+    const own = subnetConfigured('lan', { ...small, gateway: '10.0.0.3', excludeIps, provider: 'net1.default' });
+    const switchOf = subnetConfigured('overlay', {
+      ...small,
+      gateway: '10.0.0.4',
+      excludeIps: ['10.0.0.4'],
+      provider: 'ovn',
+    });
+    for (const [cidrBlock, gateway] of [
+      ['9.255.255.248/29', '9.255.255.249'],
+      ['10.0.0.8/29', '10.0.0.9'],
+    ] as const) {
+      const beside = subnetConfigured('beside', {
+        cidrBlock,
+        gateway,
+        excludeIps: [gateway],
+        provider: 'net1.default',
+      });
+      const history = [own, beside, switchOf];
+      expect(addressesIn(given(history).when(allocateInOverlay('first')).events)).to.deep.equal(['10.0.0.5']);
+      given([...history, lent('first', '10.0.0.5')])
+        .when(allocateInOverlay('second'))
+        .thenRefused('SUBNET_FULL', 'overlay');
+    }
+  });
+
   it('a NIC with a dual-stack Subnet of a logical switch gets both families, also on a network with IPv4 only', () => {
     const dual = subnetConfigured('overlay', {
       cidrBlock: '10.0.0.0/29,fd00::/120',
@@ -200,6 +228,17 @@ describe('An address of one network has one holder:', () => {
     );
   });
 
+  it('an address has the place of its older claim in the order of reuse, after the newer one of another Subnet was dropped', () => {
+    const [first, second, third] = [onLan('first', '10.0.0.2'), onLan('second', '10.0.0.3'), lent('third', '10.0.0.2')];
+    const reused = [first, released(first, 3), second, released(second, 5), third, released(third, 7)];
+    const state = foldEvents([lan, overlay, ...reused]);
+    const drop: Event = { type: 'ClaimsDropped', subnet: 'overlay', data: { addresses: ['10.0.0.2'], previous: [] } };
+    evolve(state, { ...drop, seq: 9, at: startTime + 2 * hour }, new UndoLog());
+    const [pool] = state.subnets.get('lan')?.spaces[0]?.pools ?? [];
+    const texts = [...(pool?.released.idle ?? [])].map((value) => formatAddress({ family: 4, value }));
+    expect(texts).to.deep.equal(['10.0.0.2', '10.0.0.3']);
+  });
+
   it('a MAC has one holder on the network, across all Subnets', () => {
     const mac = '02:00:00:00:00:09';
     const held = allocated('first', '10.0.0.2', { subnet: 'lan', provider: 'net1.default', mac });
@@ -236,6 +275,20 @@ describe('The provider of a subnet', () => {
     const history = [lan, first, bound(first, 2), released(first, 2)];
     expect(given(history).whenAfter(hour, moved).events).to.have.length(1);
     expect(given([...history, unbound(first)]).whenAfter(60_000, moved).events).to.have.length(1);
+  });
+});
+
+describe('A Subnet that moved to another network', () => {
+  it('A Subnet that moved to another network leaves the network that its address was used on with the next allocation', () => {
+    const first = onLan('first', '10.0.0.2');
+    const moved = subnetConfigured('lan', { ...small, provider: 'net2.default' });
+    const second = allocated('second', '10.0.0.2', { subnet: 'lan', provider: 'net2.default' });
+    const next = subnetConfigured('next', { ...small, provider: 'net1.default' });
+    const history = [lan, first, released(first, 2), moved, second, next, overlay];
+    const requestIn = (subnet: string, provider: string) =>
+      allocate('third', { provider, subnets: [subnet], candidates: [['10.0.0.2']] });
+    expect(addressesIn(given(history).when(requestIn('next', 'net1.default')).events)).to.deep.equal(['10.0.0.2']);
+    given(history).when(requestIn('overlay', 'net2.default')).thenRefused('ADDRESS_IN_USE', 'default/second');
   });
 });
 

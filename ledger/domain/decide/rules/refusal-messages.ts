@@ -71,8 +71,7 @@ export function explainSubnetFull(
     .filter((step) => step !== '')
     .join(', or ')
     .replace(/^./, (first) => first.toUpperCase());
-  const isHeld = has(({ released: { held } }) => (held[Symbol.iterator]().next().done ? 0 : 1));
-  return `NoAvailableAddress: ${what} has no free address: ${reasons.join('; ')}. ${remedy}${isHeld ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
+  return `NoAvailableAddress: ${what} has no free address: ${reasons.join('; ')}. ${remedy}${has(({ held }) => held) ? '; `ipledger check` names containers without a CNI DEL' : ''}`;
 }
 
 function explainPool(

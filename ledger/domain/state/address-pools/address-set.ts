@@ -71,9 +71,8 @@ export class AddressSet {
     if (hasSlot(slots, slot) === to) return false;
     flipSlot(slots, slot);
     if (slots.length === 1) this.#few.set(number, slots);
-    if (slots.length > 0 && slots.length <= maxSparseSlots) return true;
-    this.#few.delete(number);
-    if (slots.length > 0) this.#bitmaps.set(number, bitmapOf(slots));
+    if (slots.length === 0 || slots.length > maxSparseSlots) this.#few.delete(number);
+    if (slots.length > maxSparseSlots) this.#bitmaps.set(number, bitmapOf(slots));
     return true;
   }
 

@@ -5,11 +5,10 @@
  * The allocation is stored apart from the claim, because both claims of a dual-stack allocation,
  * its Pod and its MAC share one allocation.
  */
-import type { Attachment } from '../../values/allocation.ts';
 import { type Allocation, type Binding, type Claim, type ClaimName, type LastRelease, standingOf } from '../claim.ts';
 import { boundAllocations, type ClaimOutline } from '../claims.ts';
 import { AllocationBytes } from './allocation-bytes.ts';
-import { Fields, formats, requireShape } from './fields.ts';
+import { Fields, formats, isSameAttachment, requireShape } from './fields.ts';
 
 /** One bit for each optional part of a claim. */
 const parts = { released: 1, releasedPod: 2, reservation: 4, quarantine: 8, releasedMac: 16 } as const;
@@ -241,10 +240,3 @@ export class ClaimBytes {
     });
   }
 }
-
-const isSameAttachment = (one: Attachment, other: Attachment): boolean =>
-  one === other ||
-  (one.namespace === other.namespace &&
-    one.pod === other.pod &&
-    one.provider === other.provider &&
-    one.ordinal === other.ordinal);

@@ -90,13 +90,28 @@ export class Fields {
 
 /** @throws TypeError if the keys of the object differ from `keys`, also in their order */
 export function requireShape(value: object, keys: readonly string[], apart: readonly string[] = []): void {
+  if (!hasShape(value, keys, apart)) throw new TypeError('a key is unknown, or not in its place');
+}
+
+function hasShape(value: object, keys: readonly string[], apart: readonly string[] = []): boolean {
   let next = 0;
   for (const key in value) {
     if (apart.includes(key)) continue;
     while (next < keys.length && keys[next] !== key) next++;
-    if (next++ === keys.length) throw new TypeError(`"${key}" is unknown, or not in its place`);
+    if (next++ === keys.length) return false;
   }
+  return true;
 }
+
+/** Whether two attachments have the same JSON text. False if one of them has an unusual shape. */
+export const isSameAttachment = (one: Attachment, other: Attachment): boolean =>
+  one === other ||
+  (one.namespace === other.namespace &&
+    one.pod === other.pod &&
+    one.provider === other.provider &&
+    one.ordinal === other.ordinal &&
+    hasShape(one, attachmentKeys) &&
+    hasShape(other, attachmentKeys));
 
 /**
  * Numbers the values that many records share: namespaces, nodes, networks. A value keeps its number
