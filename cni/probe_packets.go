@@ -129,8 +129,7 @@ func advertiser(frame []byte, address netip.Addr) net.HardwareAddr {
 	return unicast(frame[6:12])
 }
 
-// checksum is that of ICMPv6 over the packet with its pseudo-header; 0 if the packet has the right
-// one.
+// checksum returns the ICMPv6 checksum of the packet with its pseudo-header; 0 if the packet has the right checksum.
 func checksum(packet []byte) uint16 {
 	message := packet[ipv6Head:]
 	sum := uint32(len(message)) + icmpv6
@@ -151,7 +150,7 @@ func checksum(packet []byte) uint16 {
 	return ^uint16(sum)
 }
 
-// unicast copies a MAC that a host can have; nil for another one.
+// unicast copies a MAC that a host can have; nil for any other MAC.
 func unicast(mac []byte) net.HardwareAddr {
 	if mac[0]&1 != 0 || slices.Equal(mac, make([]byte, macBytes)) {
 		return nil

@@ -3,7 +3,7 @@ import { type Allocation, IpamService, type Position, type SandboxBinding } from
 import type { LedgerClient } from './ledger-client.ts';
 import { readPages, readAll } from '../../lib/ledger-client/pages.ts';
 
-/** Selects allocations. An absent field matches all. */
+/** Selects allocations. An absent field matches all allocations. */
 export interface AllocationFilter {
   readonly subnet?: string;
   readonly namespace?: string;

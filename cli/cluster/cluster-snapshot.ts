@@ -113,7 +113,10 @@ function parseSubnet(item: UntypedJson): KubeOvnSubnet {
 
 const isEmpty = (list: unknown): boolean => list === undefined || (Array.isArray(list) && list.length === 0);
 
-/** Whether a list of namespaces can be read. Treated as absent, a damaged list would allow all. */
+/**
+ * Whether a list of namespaces can be read. If a damaged list counted as absent, it would allow all
+ * namespaces.
+ */
 const isReadable = (list: unknown): boolean =>
   list === undefined || (Array.isArray(list) && list.every((each) => typeof each === 'string'));
 

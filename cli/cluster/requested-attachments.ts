@@ -74,7 +74,10 @@ function parseSelections(value: string, namespace: string): Omit<Selection, 'act
   });
 }
 
-/** Returns "<name>.<namespace>[.ovn]" of a network with ipledger's IPAM; undefined for others. */
+/**
+ * Returns "<name>.<namespace>[.ovn]" of a network with ipledger's IPAM; undefined for other
+ * networks.
+ */
 export function servedProviderOf(key: string, config: string, besideKubeOvn: boolean): string | undefined {
   const kind = servedKind(parsePlugins(config), besideKubeOvn)?.kind;
   if (kind === undefined || kind === 'ovn4nfv') return undefined;

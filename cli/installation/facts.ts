@@ -70,7 +70,7 @@ const definition = z.object({
 /** The rules that a ServiceAccount has by the roles of the installation. */
 const permission = z.object({
   role: text,
-  /** Empty if the ServiceAccount has all. */
+  /** The permissions of the role that the ServiceAccount lacks. */
   missing: z.array(text),
 });
 

@@ -28,7 +28,7 @@ export function findPodProblems(pods: readonly UntypedJson[], now: number): PodP
 const isFailed = (pod: UntypedJson): boolean => asRecord(pod['status'])['phase'] === 'Failed';
 const createdAtOf = (pod: UntypedJson): string => asText(asRecord(pod['metadata'])['creationTimestamp']);
 
-/** The work that a Pod does: those of the next run of a Job, and of a replica, have the same. */
+/** The work that a Pod does. The Pods of all runs of a Job, and all replicas, do the same work. */
 function workOf(pod: UntypedJson): string {
   const containers = asRecords(asRecord(pod['spec'])['containers']).map(({ name }) => asText(name));
   return [baseOf(pod).component, ...containers].join(' ');
@@ -121,5 +121,5 @@ function describeEnd(end: UntypedJson): string {
   return shorten(`exit code ${asNumber(end['exitCode']) ?? 0}${text === '' ? '' : `: ${text}`}`);
 }
 
-/** Makes one line of a text. The start of a long one names the cause, or its end does. */
+/** Makes one line of a text. The start or the end of a long text names the cause. */
 export const shorten = (text: string): string => cutMiddle(text.trim().replaceAll(/\s*\n\s*/g, '; '), messageMaxBytes);

@@ -28,7 +28,7 @@ export async function readSandboxFailures(
   return found.filter((each) => each !== undefined);
 }
 
-/** Undefined for a Pod that runs, that is another one now, or that requests no such network. */
+/** Undefined for a Pod that runs, that was created again, or that requests no such network. */
 async function failureOf(event: UntypedJson, get: KubernetesClient['get']): Promise<SandboxFailure | undefined> {
   const { namespace, name, uid } = asRecord(event['involvedObject']);
   const key = `${asText(namespace)}/${asText(name)}`;

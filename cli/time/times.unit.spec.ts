@@ -35,7 +35,7 @@ describe('Times of the command line', () => {
     ['1 week ago', '2026-11-10T14:05:00.000Z', '2026-11-10T14:05:00.000Z'],
   ];
   for (const [text, local, utc] of valid)
-    it(`Times of the command line parses ${text} in local time and in UTC`, () => {
+    it(`The command line parses the time ${text} in local time and in UTC`, () => {
       expect([parseTime(text, 'local', now), parseTime(text, 'utc', now)]).to.deep.equal([local, utc]);
     });
 
@@ -54,11 +54,11 @@ describe('Times of the command line', () => {
     '999999 weeks ago',
     '999999999999999 weeks ago',
   ])
-    it(`Times of the command line rejects ${JSON.stringify(text)}`, () => {
+    it(`The command line rejects the time ${JSON.stringify(text)}`, () => {
       expect(() => parseTime(text, 'local', now)).to.throw(CliError, `"${text}" is not a time`);
     });
 
-  it('Times of the command line rejects a local time that occurred twice and proposes both instants', () => {
+  it('The command line rejects a local time that occurred twice and proposes both instants', () => {
     const either = "'2026-10-25 02:30:00.000+02:00' or '2026-10-25 02:30:00.000+01:00'";
     expect(() => parseTime('2026-10-25 02:30', 'local', now)).to.throw(
       CliError,
@@ -69,7 +69,7 @@ describe('Times of the command line', () => {
     expect(parseTime('2026-10-25 02:30', 'utc', now)).to.equal('2026-10-25T02:30:00.000Z');
   });
 
-  it('Times of the command line starts a day without midnight at its first instant', () => {
+  it('The command line starts a day without midnight at its first instant', () => {
     process.env['TZ'] = 'America/Santiago';
     try {
       expect(parseTime('2026-09-06', 'local', now)).to.equal('2026-09-06T04:00:00.000Z');
@@ -78,7 +78,7 @@ describe('Times of the command line', () => {
     }
   });
 
-  it('Times of the command line formats an instant in local time or in UTC, exactly on request', () => {
+  it('The command line formats an instant in local time or in UTC, exactly on request', () => {
     const instant = '2026-11-17T14:05:00.250Z';
     expect(formatTime(instant, 'local')).to.equal('2026-11-17 15:05:00');
     expect(formatTime(instant, 'utc')).to.equal('2026-11-17 14:05:00Z');

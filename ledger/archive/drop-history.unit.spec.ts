@@ -54,7 +54,7 @@ describe('Dropping the oldest sealed segments', () => {
     expect(froms()).to.deep.equal([1, 16, 28, 40]);
   });
 
-  it('Dropping the oldest sealed segments drops as many segments as the limit requires, up to one with an end state, and keeps the last one', async () => {
+  it('dropOldestSegments drops as many segments as the limit requires, up to one with an end state, and keeps the last one', async () => {
     const size = await past.archive.size();
     past.archive.maxBytes = size - 1;
     expect(await dropOldestSegments(dropping, never)).to.equal(28);

@@ -22,7 +22,7 @@ export function ownerKind(apiVersion: string, kind: string): string {
   return knownGroups.has(group) ? kind : `${kind}.${group}`;
 }
 
-/** Explains on a waiting Pod why it has no addresses. */
+/** The annotation that states on a waiting Pod why it has no addresses. */
 export const waitingAnnotation = 'ipledger.io/waiting';
 
 const maxNameLength = 63;

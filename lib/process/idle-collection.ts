@@ -50,7 +50,7 @@ export class IdleCollection {
     return residentBytes - this.#lowestBytes >= minGrowthBytes;
   }
 
-  /** Call it after a collection. Memory that was not freed must not cause another one. */
+  /** Call it after a collection. Memory that was not freed must not cause another collection. */
   onCollected(residentBytes: number, { now, pauseMs }: { readonly now: number; readonly pauseMs: number }): void {
     this.#lowestBytes = residentBytes;
     this.#collectedAt = now;

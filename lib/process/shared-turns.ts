@@ -5,8 +5,8 @@
 import { TurnBudget } from './turn-budget.ts';
 
 /**
- * The items that are mapped without a pause: events are parsed or encoded in about a fifth of a
- * millisecond.
+ * The number of items that are mapped without a pause. Ten events are parsed or encoded in about a
+ * fifth of a millisecond.
  */
 const itemsPerPiece = 10;
 
@@ -55,7 +55,8 @@ export class SharedTurns {
     const share = new TurnBudget(this.#shareMs);
     do this.#waiting.shift()?.();
     while (this.#waiting.length > 0 && !share.isSpent);
-    // Also without a waiting piece: the next one of a stream comes when this one has settled.
+    // Begins a turn also without a waiting piece: the next piece of a stream comes when this piece
+    // has settled.
     this.#later(() => {
       this.#isScheduled = this.#waiting.length > 0;
       if (this.#isScheduled) this.#run();

@@ -27,7 +27,7 @@ const sweepMs = 500;
 /** The first message of a client is one record of TLS with its header (RFC 8446, 5.1). */
 const maxHelloBytes = 16_389;
 
-/** The connection of a socket. The socket below TLS and the one above it have the same. */
+/** The connection of a socket. A TLS socket and the socket below it have the same connection. */
 export const connectionKey = ({
   remoteAddress,
   remotePort,
@@ -160,7 +160,7 @@ export class HandshakeQueue {
     // A socket is destroyed some turns before its `close`.
     if (!next.socket.destroyed) {
       next.beganAt = performance.now();
-      // A client gets the port of its connection again when that one has ended.
+      // A client gets the port of its connection again when that connection has ended.
       this.#underWay.get(next.key)?.socket.destroy();
       this.#underWay.set(next.key, next);
       this.#begin(next.socket);

@@ -64,7 +64,7 @@ export async function assignPort(state: UpState, name: string, running: readonly
   return port;
 }
 
-/** Waits for a port: a killed process can hold it for a moment. */
+/** Waits until a port is free: a killed process can hold it for a moment. */
 async function becomesFree(port: number): Promise<boolean> {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     if (await isFree(port)) return true;

@@ -82,7 +82,7 @@ export function addServices(server: Server, allocator: AllocatorContext, options
   addGrpcService(server, LedgerService, ledgerHandlers(allocator), explained);
 }
 
-/** Adds to the failure of a call that finds no writer why there is none, if that is known. */
+/** Adds the reason to the failure of a call that finds no writer, if the reason is known. */
 function explainedForward(allocator: AllocatorContext, { forward }: ServeOptions): Pick<ServeOptions, 'forward'> {
   if (!forward) return {};
   return {

@@ -133,7 +133,9 @@ function statsOf({ alarms, nodeController, podController, projection, subnets }:
   };
 }
 
-/** Starts in this order: Pods need the Subnets, IPPools and reservations that they name. */
+/**
+ * Controllers start in this order: Pods need the Subnets, IPPools and reservations that they name.
+ */
 async function startControllers(controllers: Controllers, besideKubeOvn: boolean): Promise<void> {
   controllers.projection.start();
   await controllers.subnetController.start();

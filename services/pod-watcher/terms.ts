@@ -61,7 +61,7 @@ export async function runTerms(options: TermsOptions): Promise<void> {
       await waitUntilReachable(probe, { log, signal }, () => onReadiness(() => 'no allocator answers'));
       if (kubeOvnApi) return;
       await refuseKubeOvn(api, log, signal);
-      // Renews the check: an earlier one would compare the Lease with its former state.
+      // Renews the check: an earlier check would compare the Lease with its former state.
       checkKubeOvn = kubeOvnAlarm(api, log, life);
     },
     // Reports a standby as ready. The active watcher is ready when its inputs are current.

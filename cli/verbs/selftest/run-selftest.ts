@@ -97,7 +97,7 @@ async function makeObjects(plan: TestPlan, sources: SelftestSources): Promise<{ 
 }
 
 /**
- * Reads again until there is nothing to wait for.
+ * Repeats a read until there is nothing to wait for.
  * @throws CliError with what is missing after the time
  */
 async function until({ timeoutMs, signal }: SelftestSources, missing: () => Promise<string>): Promise<void> {
@@ -154,7 +154,8 @@ async function compareObjects(
 }
 
 /**
- * Each Pod pings the next one. Without a ping in the image, or the right to exec, that is skipped.
+ * Each Pod pings the next one. Without a ping in the image, or the right to exec, the pings are
+ * skipped.
  */
 async function pingAll(plan: TestPlan, allocations: readonly Allocation[], sources: SelftestSources): Promise<Step[]> {
   const step = 'Pods reach each other across nodes';

@@ -91,7 +91,10 @@ function* namesIn(files: readonly BundleFile[]): Generator<string> {
   }
 }
 
-/** Names of metrics and definitions are the same on every cluster. */
+/**
+ * Yields the names in the facts to hash. Names of metrics and definitions are left out: they are
+ * the same on every cluster.
+ */
 function* namesInFacts({ networks, subnets, programs, pods, sandboxFailures, comparison }: Facts): Generator<string> {
   yield* namesOf([subnets, [...(programs ?? []), ...(pods ?? [])].map(({ name, node }) => ({ name, node }))]);
   for (const { key } of networks ?? []) yield key;
@@ -108,7 +111,7 @@ function* namesOf(value: unknown): Generator<string> {
     else if (nameFields.has(field)) yield asText(each);
 }
 
-/** Writes to another name until the bundle is complete, so that no part of it is taken for one. */
+/** Writes to another name until the bundle is complete, so that no part is taken for a bundle. */
 async function writeBundle(file: string, texts: ReadonlyMap<string, string>, gatheredAt: string): Promise<void> {
   const entries = [...texts].map(([path, text]) => tarFile(path, text));
   const bytes = await promisify(gzip)(formatTar(entries, Math.floor(Date.parse(gatheredAt) / 1_000)));

@@ -12,7 +12,10 @@ import { verifiedSigners } from './signed-note.ts';
 
 /** The most bytes that are read from the end of the file: about two hundred checkpoints. */
 const maxReadBytes = 64 << 10;
-/** The most files that are read from a folder, the last ones, and the bytes of each. */
+/**
+ * The most files that are read from a folder, in the order of their names from the last, and the
+ * most bytes of each.
+ */
 const maxFolderFiles = 100;
 const maxFolderFileBytes = 4 << 10;
 

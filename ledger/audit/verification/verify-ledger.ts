@@ -136,7 +136,9 @@ async function refuseSealed(reader: KeyReader, seq: Seq, signal: AbortSignal): P
     }
 }
 
-/** Continues at a newer revision if etcd compacts the revision that is being read. */
+/**
+ * Continues the verification at a newer revision if etcd compacts the revision that is being read.
+ */
 async function retryIfCompacted<Result>(audit: LogVerifier, read: () => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts++) {
     const { seq } = audit.head;

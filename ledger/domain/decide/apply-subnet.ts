@@ -61,7 +61,10 @@ export function retireSubnet(state: State, { name }: RetireSubnet): Event[] {
 
 const podOf = ({ namespace, pod }: Attachment): string => `${namespace}/${pod}`;
 
-/** Rejects a CIDR that overlaps another one on its network. Other networks may use the same. */
+/**
+ * Rejects a CIDR that overlaps another one on its network. Other networks may use the same
+ * addresses.
+ */
 function refuseOverlap(state: State, subnet: Subnet): void {
   for (const { subnet: other } of state.subnets.values())
     if (other.name !== subnet.name && other.spec.provider === subnet.spec.provider && subnetsOverlap(subnet, other))

@@ -22,7 +22,7 @@ const quarantineLimits = { share: 16n, least: 4n, most: 64n };
 
 /**
  * Whether a container should probe its addresses. It should not while another container is bound,
- * because that one may answer.
+ * because that container may answer.
  */
 export const isProbed = (state: State, allocation: Allocation): boolean =>
   state.subnets.get(allocation.subnet)?.subnet.spec.probeAddresses === true &&
@@ -82,8 +82,8 @@ export function reportConflict(state: State, command: ReportConflict): Event[] {
 }
 
 /**
- * Allocates other addresses of the same families. The ones that are given up are not free in this
- * state.
+ * Allocates other addresses of the same families. The addresses that are given up are not free in
+ * this state.
  * @throws Refused SUBNET_FULL: the Pod keeps its address, and the next ADD tries again
  */
 function allocateInstead(

@@ -65,7 +65,8 @@ export const addressReleased: EventDefinition<'AddressReleased'> = {
     const { alloc, attachment, uid, addresses, ended, cause } = event.data;
     if (ended) recordEnded(state, attachment, uid, undoLog);
     const allocation = allocationOf(state, attachment);
-    // After a conflict the Pod takes its MAC to its next address: it has not used this one.
+    // After a conflict the Pod takes its MAC to its next address: it has not used the address with
+    // the conflict.
     const mac = allocation?.seq === alloc && cause !== 'address-conflict' && allocation.mac;
     if (allocation?.seq === alloc) unindexAllocation(state, allocation, undoLog);
     const pod = podKey(attachment.namespace, attachment.pod);

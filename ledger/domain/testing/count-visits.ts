@@ -7,7 +7,7 @@ const readers = [
   [AllocationBytes.prototype, ['decode', 'decodeOnce', 'seqOf']],
 ] as const;
 
-/** Counts until the counter is disposed. */
+/** Counts visits until the counter is disposed. */
 export class VisitCounter implements Disposable {
   visits = 0;
   readonly #undos: (() => void)[] = [];

@@ -19,7 +19,10 @@ export interface TimeSource {
   readonly wall: () => number;
   /** Milliseconds from any origin. Never decreases. Stops while the machine is suspended. */
   readonly monotonic: () => number;
-  /** Continues while the machine is suspended. Absent on a machine that is never suspended. */
+  /**
+   * A clock that continues while the machine is suspended. Absent on a machine that is never
+   * suspended.
+   */
   readonly sinceBoot?: () => number;
 }
 

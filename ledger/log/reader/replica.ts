@@ -101,7 +101,7 @@ export class Replica {
     return this.#head;
   }
 
-  /** The schema version of the last event: none is written in an earlier one from then on. */
+  /** The schema version of the last event. Later events are not written in an earlier version. */
   get version(): EventVersion {
     return this.#version;
   }

@@ -62,7 +62,7 @@ const maxSegmentBytes = 2 << 10;
 export const movedHistoryStart = ({ segments }: State, keys: readonly OtherKey[]): Segment | undefined =>
   keys.some(({ kind }) => kind === 'historyStart') ? droppedSegment(segments) : undefined;
 
-/** The keys of ended Pods that changed since the state had `since` of them. */
+/** The keys of ended Pods that have changed since the state had `since` ended Pods. */
 export const endedEntries = ({ ended }: State, since: number): Batch['ended'] =>
   ended.changedSince(since).map((index) => {
     const pods = ended.chunk(index);

@@ -102,7 +102,7 @@ function revisionIfSucceeded(bytes: Buffer): bigint | undefined {
     const tag = reader.varint(bytes.length);
     if (tag === headerTag) revision = reader.headerRevision(bytes.length) ?? revision;
     else if (tag === succeededTag) succeeded = reader.varint(bytes.length) !== 0;
-    // Stops before the replies to the puts.
+    // The replies to the puts follow, and are not needed.
     else if (succeeded) break;
     else reader.skip(tag, bytes.length);
   }

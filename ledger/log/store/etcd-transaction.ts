@@ -118,7 +118,7 @@ const historyStartPuts = (segment: Segment): Put[] => [
   { key: segmentPrefix, rangeEnd: segmentKey(segment.from), value: undefined },
 ];
 
-/** Reads in the same transaction that show why a compare failed. */
+/** The reads of the same transaction that show why a compare failed. */
 const conflictReads = ({ head, claims }: Batch): Read[] => [
   { key: headKey },
   { key: writerKey },

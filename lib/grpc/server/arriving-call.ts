@@ -200,7 +200,8 @@ export class ArrivingCall {
       if (chunk !== null) return push(this.#receive(chunk));
       this.#isReceiving = false;
       if (!this.#refusal || stream.closed || stream.writableFinished) return push(null);
-      // Ends later, because grpc-js would replace the status if a stream ended without a message.
+      // Ends the stream later, because grpc-js would replace the status if a stream ended without a
+      // message.
       stream.once('finish', () => push(null));
       return false;
     };

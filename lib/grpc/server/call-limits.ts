@@ -22,7 +22,10 @@ const refusalCodes: ReadonlySet<string> = new Set<ErrorCode>([
   'UNAUTHENTICATED',
 ]);
 
-/** The first interceptor of a server: only the first one gets the call with its stream. */
+/**
+ * The interceptor that a server must have first: only the first interceptor gets the call with its
+ * stream.
+ */
 export function limitsInterceptor(log: Logger): ServerInterceptor {
   const logRejection = createRejectionLogger(log);
   return ({ path }, call) => {

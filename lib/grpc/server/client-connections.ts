@@ -216,7 +216,8 @@ class Connection implements CallConnection {
   #raise(maxConcurrentStreams: number): void {
     this.isIdentified = true;
     this.#onIdentified();
-    // Raises later, because the new limit would hold for calls that have arrived in this turn.
+    // Raises the limit in the next turn: it would also hold for calls that have arrived in this
+    // turn.
     setImmediate(() => {
       if (!this.session.closed && !this.session.destroyed) this.session.settings({ maxConcurrentStreams });
     });

@@ -75,9 +75,9 @@ async function standBy({ replica, leadership, elect, log, signal }: LeadershipOp
 }
 
 /**
- * Writes until the term ends. The first command is CreateLedger by the allocator itself. To prove
- * it, the writer reads the log to its end. So the state contains every acknowledged event before
- * the first command of a client is decided.
+ * Writes commands until the term ends. The first command is CreateLedger by the allocator itself.
+ * To prove it, the writer reads the log to its end. So the state contains every acknowledged event
+ * before the first command of a client is decided.
  */
 async function serveTerm(options: LeadershipOptions, term: Term): Promise<void> {
   const { replica, leadership, newId, eventVersion, onLeadershipChange, onAppend, log, signal } = options;

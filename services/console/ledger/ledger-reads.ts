@@ -142,7 +142,9 @@ export function createLedgerReads(allocator: LedgerClient, readModel: LedgerClie
   };
 }
 
-/** Reads MAC, node and reason of the first ones. A failed read hides no quarantine. */
+/**
+ * Reads MAC, node and reason of the first quarantined addresses. A failed read hides no quarantine.
+ */
 async function describeQuarantines(
   allocator: LedgerClient,
   quarantined: readonly QuarantinedAddress[],

@@ -73,7 +73,10 @@ export class LiveEvents {
     this.#arrived.emit('rows', rows);
   }
 
-  /** Starts again after a restore of etcd, and when it has missed events that were dropped. */
+  /**
+   * Drops the kept events after a restore of etcd, and when events that were missed have been
+   * dropped.
+   */
   #restart(): void {
     this.#position = undefined;
     this.#kept.length = 0;

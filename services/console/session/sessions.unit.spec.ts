@@ -37,7 +37,7 @@ const tokenUntil = (user: string, at: number): string =>
   `${user}.${Buffer.from(JSON.stringify({ exp: at / 1_000 })).toString('base64url')}.x`;
 
 describe('Sessions', () => {
-  it('Sessions finds a session by its id only', async () => {
+  it('The session store finds a session by its id only', async () => {
     const { sessions } = controlled();
     const { id, session } = await sessions.create('alice');
     expect(await sessions.find(id)).to.equal(session);
@@ -45,7 +45,7 @@ describe('Sessions', () => {
       expect(await codeOf(sessions.find(other))).to.equal('UNAUTHENTICATED');
   });
 
-  it('Sessions keeps no session, and no connection, for a token that is rejected or has expired', async () => {
+  it('The session store keeps no session, and no connection, for a token that is rejected or has expired', async () => {
     const { sessions, state } = controlled();
     expect(await codeOf(sessions.create(tokenUntil('alice', state.now)))).to.equal('UNAUTHENTICATED');
     expect(state.reviews).to.equal(0);
@@ -54,7 +54,7 @@ describe('Sessions', () => {
     expect([sessions.size, state.closed]).to.deep.equal([0, 1]);
   });
 
-  it('Sessions ends a session with its token, after an hour without a request, and after eight hours', async () => {
+  it('The session store ends a session with its token, after an hour without a request, and after eight hours', async () => {
     const { sessions, state } = controlled();
     const start = state.now;
     const short = await sessions.create(tokenUntil('alice', start + 10 * minute));
@@ -73,7 +73,7 @@ describe('Sessions', () => {
     expect([sessions.size, state.closed]).to.deep.equal([0, 3]);
   });
 
-  it('Sessions does not count an open stream as use', async () => {
+  it('The session store does not count an open stream as use', async () => {
     const { sessions, state } = controlled();
     const { id } = await sessions.create('alice');
     state.now += 59 * minute;
@@ -83,7 +83,7 @@ describe('Sessions', () => {
     expect(sessions.size).to.equal(0);
   });
 
-  it('Sessions limits the requests in progress of each person, in all sessions together', async () => {
+  it('The session store limits the requests in progress of each person, in all sessions together', async () => {
     const { sessions } = controlled();
     const signal = new AbortController().signal;
     const never = (): Promise<never> => new Promise(() => undefined);
@@ -98,7 +98,7 @@ describe('Sessions', () => {
     expect(await session.person.limited(signal, async () => 'served')).to.equal('served');
   });
 
-  it('Sessions keeps the limits of a person after the sign-out', async () => {
+  it('The session store keeps the limits of a person after the sign-out', async () => {
     const { sessions } = controlled();
     const first = await sessions.create('alice');
     sessions.end(first.id);
@@ -107,7 +107,7 @@ describe('Sessions', () => {
     expect((await sessions.create('bob')).session.person).to.not.equal(session.person);
   });
 
-  it('Sessions verifies a person again once a minute, and ends the session when the allocator rejects the token', async () => {
+  it('The session store verifies a person again once a minute, and ends the session when the allocator rejects the token', async () => {
     const { sessions, state } = controlled();
     const { id, session } = await sessions.create('alice');
     await Promise.all([sessions.find(id), sessions.find(id)]);
@@ -121,7 +121,7 @@ describe('Sessions', () => {
     expect([session.signal.aborted, await codeOf(sessions.find(id))]).to.deep.equal([true, 'UNAUTHENTICATED']);
   });
 
-  it('Sessions continues for two minutes while no allocator answers, and keeps the session', async () => {
+  it('The session store continues for two minutes while no allocator answers, and keeps the session', async () => {
     const { sessions, state } = controlled();
     const { id } = await sessions.create('alice');
     state.failure = new IpledgerError('UNAVAILABLE', 'no allocator');
@@ -133,7 +133,7 @@ describe('Sessions', () => {
     expect(await codeOf(sessions.find(id))).to.equal('');
   });
 
-  it('Sessions ends the least recently used session beyond ten sessions of a person, and beyond 500 in all', async () => {
+  it('The session store ends the least recently used session beyond ten sessions of a person, and beyond 500 in all', async () => {
     const { sessions } = controlled();
     const first = await sessions.create('alice');
     const second = await sessions.create('alice');

@@ -81,7 +81,8 @@ export function showMap(reads: LedgerReads): View {
 }
 
 /**
- * Reads the map. An instant after the last event is the present; before the Subnet, its beginning.
+ * Reads the map. An instant after the last event means now, and an instant before the Subnet means
+ * its first event.
  */
 async function readMap(reads: LedgerReads, key: MapKey, signal: AbortSignal): Promise<MapAddressesReply> {
   const instant = Date.parse(key.at);

@@ -27,7 +27,7 @@ export function showPod(reads: LedgerReads): View {
   };
 }
 
-/** Explains by the ledger alone. `ipledger why` also reads the cluster. */
+/** Explains the Pod from the ledger alone. `ipledger why` also reads the cluster. */
 function explain({ allocations, events }: WhyReply): string[] {
   const held = allocations.map(explainAllocation);
   const granted = events.findIndex((event) => event.addressAllocated ?? event.addressTransferred);

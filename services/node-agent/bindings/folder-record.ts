@@ -90,7 +90,7 @@ export class FolderRecord {
 
 /**
  * Writes a file of the folder completely or not at all. It is a new file each time: a folder may
- * permit writes to a present file, and no new ones. The agent removes drafts at its start.
+ * permit writes to a present file, and no new files. The agent removes drafts at its start.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomBytes(4).toString('hex')}.draft`;

@@ -34,7 +34,7 @@ export function notAllocatedError(attachment: ErrorSubject, error: IpledgerError
   const code = error.code === 'PROVIDER_UNBOUND' && provider === 'ovn' ? 'NOT_ALLOCATED' : error.code;
   const cause = causeOf(error, podWarning);
   const subject = `pod ${pod} provider ${provider}`;
-  // Does not deny the address: only a Bind is refused with this code, so the Pod has one.
+  // Does not deny the address: only a Bind is refused with this code, so the Pod has an address.
   const failure =
     error.code === 'ADDRESS_ANSWERING'
       ? `the address of ${subject} cannot be used on this node`

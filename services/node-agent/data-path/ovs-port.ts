@@ -123,7 +123,10 @@ export function insertPortOperations(ovs: OvsRows, bridge: string, plan: NicPlan
   ];
 }
 
-/** Returns QoS and Queue: queue 0 of linux-htb takes all packets to the Pod, in bit/s. */
+/**
+ * Returns the rows of QoS and Queue. All packets to the Pod go through queue 0 of linux-htb, whose
+ * rate is in bit/s.
+ */
 function insertQosOperations({ kbps, burstKb }: RateLimit, externalIds: Map<string, string>): Operation[] {
   const maxRate = String(kbps * 1_000);
   const limits = new Map([['max-rate', maxRate]]);

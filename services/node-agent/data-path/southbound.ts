@@ -28,7 +28,7 @@ export interface SouthboundQuery {
   readonly timeoutMs: number;
 }
 
-/** Reads without certificates, so it cannot read a database that has only `ssl:` endpoints. */
+/** Reads the database without certificates. A database with only `ssl:` endpoints is unreadable. */
 export const readSouthbound: ReadSouthbound = async ({ remote, systemId, logicalPort, timeoutMs }) => {
   const endpoints = remote.split(',').filter((endpoint) => isPlainEndpoint(endpoint));
   if (endpoints.length === 0) return { unreadable: `ovn-remote is ${remote || 'not set'}` };

@@ -10,7 +10,7 @@ import { type AddDeps, resolveCaller } from './add.ts';
 import type { PluginRequest, CniRequest } from '../daemon/plugin-request.ts';
 import { retryFor, retryUntil } from '../../../lib/process/retry.ts';
 
-// Ends before the plugin, which times out after 10 s.
+// The time limit of a CHECK: shorter than that of the plugin, 10 s.
 const checkMs = 6_000;
 const attemptMs = 2_000;
 

@@ -18,7 +18,7 @@ import { endBindings } from '../bindings/node-bindings.ts';
 import type { KeyedMutex } from '../concurrency/keyed-mutex.ts';
 import { describeDeletion, namespaceState } from '../network-namespace.ts';
 
-// Ends before the plugin, which times out after 30 s.
+// The time limit of a GC: shorter than that of the plugin, 30 s.
 const gcMs = 25_000;
 
 export interface GcDeps {

@@ -127,8 +127,8 @@ async function saveOnTransientFailure(
   }
 }
 
-// Ends before the plugin, which times out after 10 s, and after a failover, which takes less than 8
-// s: a failed STATUS makes the node NotReady.
+// The time limit of a STATUS: shorter than that of the plugin, 10 s, and not shorter than a
+// failover, because a failed STATUS makes the node NotReady.
 const statusMs = 8_000;
 const attemptMs = 2_000;
 

@@ -67,7 +67,7 @@ export function planUnderlay(input: UnderlayInput): UnderlayPlan {
   return { changes, refusals, served: served.map(({ name }) => name), linksDown };
 }
 
-/** Indexes of the input, and the NICs that networks have taken so far. */
+/** The input by name, and the NICs that ProviderNetworks have taken so far. */
 interface View {
   readonly links: ReadonlyMap<string, NodeLink>;
   /** Links with addresses, keyed by the link below them. */

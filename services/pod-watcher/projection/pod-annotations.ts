@@ -146,7 +146,10 @@ function ovnAnnotations(nicType: string | undefined, subnet: ShownSubnet | undef
 
 type KeyOf = (suffix: WrittenSuffix) => string;
 
-/** Returns the MAC in the ledger's lower case, or the same MAC as it is present in upper case. */
+/**
+ * Returns the MAC of the ledger, which is in lower case; or the present annotation, if it is the
+ * same MAC in another case.
+ */
 function macOf({ mac }: HeldAllocation, present: string | undefined): string | null {
   if (mac === '') return null;
   return present?.toLowerCase() === mac.toLowerCase() ? present : mac;

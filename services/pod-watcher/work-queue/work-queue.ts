@@ -52,7 +52,7 @@ export class WorkQueue {
   readonly #working = new Set<string>();
   /** Keys that were added while they were processed. */
   readonly #dirty = new Set<string>();
-  /** Keys that wait for the end of one that is in work. */
+  /** The keys that wait, by the key in work for whose end they wait. */
   readonly #followers = new Map<string, Set<string>>();
   /** The key in work for whose end a follower waits. */
   readonly #leaders = new Map<string, string>();

@@ -78,7 +78,7 @@ export function createNameSearch(database: DatabaseSync, eventOf: (seq: number) 
   };
 }
 
-/** Goes from name to name: the owners of one name, each with its uid, may be many. */
+/** Reads name by name: one name may have many owners, each with its uid. */
 function createOwnerSearch(database: DatabaseSync): (text: string) => Hit[] {
   const ownerNames = database.prepare(
     `WITH RECURSIVE found (name) AS (

@@ -25,8 +25,9 @@ export const valueOf = ({ samples = [] }: Program, metric: string): number | und
   samples.find(({ name }) => name === metric)?.value;
 
 /**
- * The alerts that one look can decide. What `check` or the status of the ledger report in more
- * detail is not here, and neither is what needs a history: rates, and times without a change.
+ * The alerts that one read of the metrics decides. Alerts that `check` or the status of the ledger
+ * report in more detail are left out, as are alerts that need a history: rates, and times without a
+ * change.
  */
 export const rules: readonly Rule[] = [
   {

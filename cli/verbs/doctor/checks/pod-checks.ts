@@ -89,7 +89,10 @@ function remedyOf({ name, container, reason, message, restarts, claims }: PodPro
   return `${kubectl} describe pod ${name}  # its Events are the last lines`;
 }
 
-/** Each replica is there and ready. What a finding of its Pods reports is not reported twice. */
+/**
+ * Checks that each replica of a workload exists and is ready. A workload whose Pods have a finding
+ * of their own is left out.
+ */
 export const checkWorkloads: Check = (facts) => {
   const { workloads = [], warnings = [] } = facts;
   const reported = new Set(reasonedPods(facts).map((pod) => workloadOf(facts, pod)));

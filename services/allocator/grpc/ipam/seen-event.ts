@@ -7,8 +7,8 @@ import type { Seq } from '../../../../ledger/domain/values/ledger.ts';
  * restore of etcd, the next address may be one that a container uses since the backup. The stream
  * of a pod-watcher freezes the ledger, and this request may arrive before it. An agent has no
  * stream.
- * @throws IpledgerError UNAVAILABLE: this is also the case for a moment at a writer that does not
- * know the outcome of its last transaction
+ * @throws IpledgerError UNAVAILABLE; for a moment also from a writer that does not know the outcome
+ * of its last transaction
  */
 export function refuseUnknownEvent(seenSeq: Seq, headSeq: Seq): void {
   if (seenSeq <= headSeq) return;

@@ -129,7 +129,9 @@ export class IpamClaimController implements LedgerSubscriber {
     return reserved ? [reserved.subnet] : (this.#demands.get(claim)?.subnets ?? []);
   }
 
-  /** Whether an IPAMClaim concerns the controller: one that no Pod has named is left alone. */
+  /**
+   * Whether an IPAMClaim concerns the controller: an IPAMClaim that no Pod has named is left alone.
+   */
   #isRelevant(object: IpamClaimObject): boolean {
     const claim = keyOf(object);
     return (

@@ -4,7 +4,9 @@ import { matchesLabels } from '../../kubernetes/objects/label-selector.ts';
 import type { NamespaceObject } from '../../kubernetes/objects/namespace.ts';
 import type { ClusterView } from '../cluster-view.ts';
 
-/** Whether a restriction lists or selects a namespace. An empty restriction allows all. */
+/**
+ * Whether a restriction lists or selects a namespace. An empty restriction allows all namespaces.
+ */
 export function allowsNamespace(
   { namespaces, selectors }: NamespaceRestriction,
   { name, labels }: Pick<NamespaceObject, 'name' | 'labels'>,

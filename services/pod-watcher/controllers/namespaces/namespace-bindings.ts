@@ -117,7 +117,9 @@ const nameAnchor = (name: string): string => `name ${name}`;
 const keyAnchor = (key: string): string => `key ${key}`;
 const labelAnchor = (key: string, value: string): string => `label ${key}=${value}`;
 
-/** Returns anchors of one requirement: each namespace that a selector matches has one. */
+/**
+ * Returns anchors of one requirement: each namespace that a selector matches has such an anchor.
+ */
 function anchorsOf({ matchLabels, matchExpressions }: LabelSelector): string[] {
   for (const [key, value] of Object.entries(matchLabels)) return [labelAnchor(key, value)];
   const oneOf = matchExpressions.find(({ operator }) => operator === 'In');

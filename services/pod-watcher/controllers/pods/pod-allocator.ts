@@ -62,7 +62,7 @@ export interface PodAllocatorOptions {
   readonly signal: AbortSignal;
 }
 
-/** The outcome for a name's living Pod, and the allocations that it may still receive. */
+/** The outcome of serving a living Pod, and the allocations that this Pod may still receive. */
 export interface ServeResult extends Pick<TransferTarget, 'canReceive'> {
   readonly outcome: Outcome;
 }
@@ -141,7 +141,8 @@ export class PodAllocator {
     try {
       return await this.#attempt(key, pod);
     } catch (error) {
-      // Counts as a request: younger Pods would let it go first without a pause, and get no address
+      // The failed call counts as a request. Otherwise younger Pods would let this Pod go first
+      // without a pause, and get no address
       this.#options.waiters.markRequested(key);
       throw error;
     }

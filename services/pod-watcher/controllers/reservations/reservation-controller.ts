@@ -23,7 +23,7 @@ export interface DesiredReservation {
   readonly isCompleted?: boolean;
   readonly reservedFor: string;
   readonly mac: string;
-  /** The namespace that must be allowed to use the Subnet; "" means all. */
+  /** The namespace that must be allowed to use the Subnet; "" means any namespace. */
   readonly namespace: string;
 }
 

@@ -14,7 +14,10 @@ interface Requirement {
 
 export const toSelectors = (raw: unknown): LabelSelector[] => (Array.isArray(raw) ? raw.map(toSelector) : []);
 
-/** Whether a value is a valid label selector: with a field ignored it would match more. */
+/**
+ * Whether a value is a valid label selector: a selector of which a field is ignored would match
+ * more objects.
+ */
 export function isLabelSelector(raw: unknown): boolean {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return false;
   const { matchLabels = {}, matchExpressions = [], ...rest } = raw as UntypedJson;

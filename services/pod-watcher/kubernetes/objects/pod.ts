@@ -46,7 +46,7 @@ export interface Pod extends ObjectMeta {
 }
 
 export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
-/** The earlier name of `networksAnnotation`, which is read if that one is absent. */
+/** The earlier name of `networksAnnotation`, which is read if that annotation is absent. */
 const earlyNetworksAnnotation = 'kubernetes.v1.cni.cncf.io/networks';
 export const defaultNetworkAnnotation = 'v1.multus-cni.io/default-network';
 

@@ -33,7 +33,7 @@ export class SpecReader {
     return this.text(key, maxLength);
   }
 
-  /** Reads a text that restricts access: an absent one grants more than `unreadable`. */
+  /** Reads a text that restricts access: an absent text grants more than `unreadable`. */
   closedText(key: string, maxLength: number): string {
     const problemsBefore = this.problems.length;
     const value = this.strictText(key, maxLength);

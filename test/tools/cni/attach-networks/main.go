@@ -71,7 +71,7 @@ func add(args *skel.CmdArgs) error {
 		}
 		result, err := library().AddNetworkList(context.Background(), list, runtimeOf(args, pod, each.Interface))
 		if err != nil {
-			// Multus deletes what it made, the failed one first, and reports only the cause.
+			// Like Multus: deletes the attachments so far, the failed attachment first, and reports only the cause.
 			_ = delFrom(wanted[:i+1], args, pod)
 			return fmt.Errorf("network %s on %s: %w", list.Name, each.Interface, err)
 		}

@@ -120,7 +120,7 @@ export class UnservedNetworks {
   readonly #podsByTopic = new Map<string, Set<string>>();
   readonly #topicsByPod = new Map<string, readonly string[]>();
 
-  /** Replaces the networks of a Pod that are not served. */
+  /** Replaces the stored list of the networks of a Pod that no Subnet serves. */
   put(key: string, { phase }: Pick<Pod, 'phase'>, { unserved, topics }: Pick<PodPlan, 'unserved' | 'topics'>): void {
     this.forget(key);
     if (phase !== 'Pending' || unserved.length === 0) return;
