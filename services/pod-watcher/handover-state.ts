@@ -67,7 +67,7 @@ export function parseHandoverState(text: string): HandoverState {
 
 const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? Number(value) : 0);
 
-/** Returns the first entries of a record with readable values. */
+/** Returns the first entries of a record, without those whose values are unreadable. */
 function entriesOf<T>(record: unknown, most: number, parse: (value: unknown) => T | undefined): Record<string, T> {
   const entries = Object.entries(asRecord(record)).slice(0, most);
   return Object.fromEntries(

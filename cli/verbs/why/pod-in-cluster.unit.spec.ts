@@ -32,7 +32,7 @@ describe('The Pod that why reads from the cluster', () => {
     ]);
   });
 
-  it('The Pod that why reads from the cluster states that its node is not ready or is deleted, except without the permission to read Nodes', async () => {
+  it('ipledger why states that the node of the Pod is not ready or is deleted, if it may read Nodes', async () => {
     const condition = (status: string) => ({
       status: { conditions: [{ type: 'Ready', status, lastTransitionTime: 'T' }] },
     });

@@ -43,7 +43,7 @@ describe('DropClaims', () => {
       .then([dropped(['172.17.0.11'])]);
   });
 
-  it('DropClaims keeps a claim that is idle for less than the longer of the two times', () => {
+  it('DropClaims keeps a claim that is idle for less than the cooldown or the binding timeout', () => {
     given(used).whenAfter(hour, drop('172.17.0.11')).thenNothingHappens();
     const cools = subnetConfigured('macvlan', { cooldownMs: 2 * hour });
     given([cools, ...used.slice(1)])

@@ -41,4 +41,21 @@ describe('The Kubernetes permissions', () => {
     }
     expect(rows).to.have.members([...expected].map(([key, names]) => `${key} ${names.toSorted().join(' ')}`));
   });
+
+  it('The Kubernetes permissions are in the roles of the chart for people', () => {
+    const template = readFileSync(
+      join(import.meta.dirname, '../../../deploy/chart/templates/people-rbac.yaml'),
+      'utf8',
+    );
+    const rules = template.matchAll(/apiGroups: \[ipledger\.io\]\n +resources: \[(.*)\]\n +verbs: \[([^\]]*)\]/g);
+    const granted = [...rules].flatMap(([, resources = '', verbs = '']) =>
+      resources.split(', ').flatMap((resource) => verbs.split(', ').map((verb) => `${resource}/${verb}`)),
+    );
+    const needed = [...kubernetesPermissions].flatMap(([path, permission]) =>
+      permission && !path.startsWith('/grpc.') ? [`${permission.resource}/${permission.verb}`] : [],
+    );
+    // People delete Subnets and IPPools as Kubernetes objects.
+    const withoutRole = ['subnets/delete', 'ippools/delete'];
+    expect(needed.filter((each) => !granted.includes(each))).to.have.members(withoutRole);
+  });
 });

@@ -114,7 +114,7 @@ export async function* listPages(api: Api, path: string, options: ListOptions): 
     const isLast = page !== undefined && token === '';
     if (!isLast) {
       requested = request();
-      requested.catch(() => undefined); // the await above throws it, if the caller continues
+      requested.catch(() => undefined); // if the caller continues, the await above throws the error
     }
     if (!page) continue;
     if (!isLast) await setImmediate(); // the request is only sent after a turn of the event loop

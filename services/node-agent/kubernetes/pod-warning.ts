@@ -1,7 +1,7 @@
 /**
  * Reads why a Pod has no addresses, from the annotation that pod-watcher writes. Only pod-watcher
- * knows why it requested none; the agent adds it to its CNI error. A tenant can write the
- * annotation of its own Pod.
+ * knows why it requested no address. The agent adds the reason to its CNI error. A tenant can write
+ * the annotation of its own Pod.
  */
 import * as z from 'zod';
 import { podPath } from '../../../lib/kubernetes/client/object-requests.ts';

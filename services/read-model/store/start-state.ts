@@ -68,7 +68,10 @@ export function writeStartState(database: DatabaseSync, { seq, at, subnets, reco
   }
 }
 
-/** A record does not name the Pod of a container: it is that of the allocation, if there is one. */
+/**
+ * A record does not name the Pod of a container: the Pod is that of the allocation, if the address
+ * has an allocation.
+ */
 function containersOf({ bindings, allocation }: AddressRecord): Container[] {
   const { namespace, pod } = allocation?.attachment ?? { namespace: '', pod: '' };
   return bindings.map(({ containerId, interface: name, node, bootId }) => ({
