@@ -68,7 +68,7 @@ interface Placement {
 function findPlacement({ namespace, programs, workloads }: Facts): Placement | undefined {
   const isEmpty = workloads?.every((each) => each.namespace !== namespace) === true;
   if (!isEmpty || !programs || programs.some(({ node }) => node !== '')) return undefined;
-  const base = { where: `namespace ${namespace}`, document: 'docs/troubleshooting.md#at-3-am' };
+  const base = { where: `namespace ${namespace}`, document: 'docs/troubleshooting.md#when-something-is-wrong' };
   if (programs.length > 0) {
     const what = 'The programs run outside of the cluster. Their roles, and Multus, are not judged.';
     const remedy = "name all programs by --metrics, and the namespace of the pod-watcher's Lease by --namespace";
