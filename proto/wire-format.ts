@@ -187,6 +187,8 @@ function readValue(owner: MessageType, { name, type }: Field, reader: protobuf.R
 /** @throws RangeError for a number beyond 2^53 - 1, with the name of the field */
 function readUint64(field: string, reader: protobuf.Reader): number {
   const value = reader.uint64();
+  // Multiplies large numbers only: V8 keeps each product as a floating-point number of 16 bytes.
+  if (typeof value !== 'number' && value.high === 0) return value.low >>> 0;
   const number = typeof value === 'number' ? value : (value.high >>> 0) * 2 ** 32 + (value.low >>> 0);
   if (Number.isSafeInteger(number)) return number;
   throw new RangeError(`${field} is over 2^53 - 1: such a number is not exact`);

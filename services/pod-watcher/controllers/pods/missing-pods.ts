@@ -83,7 +83,9 @@ export class MissingPods {
 
   /** Marks a name whose Pod, allocations or explanation may have changed. */
   onChanged(key: string): void {
-    this.#changed.add(key);
+    // Skips a name that has its Pod, and had it at the last check. Otherwise most names of a
+    // cluster are kept until the next check, which only a deletion causes.
+    if (this.#absent.has(key) || !this.#options.pods.has(key)) this.#changed.add(key);
   }
 
   /** Accepts that up to these numbers of Pods were deleted, by scope. */

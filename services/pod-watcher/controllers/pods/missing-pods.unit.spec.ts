@@ -172,22 +172,58 @@ describe('missing Pods of several namespaces', () => {
     expect(releasedIn('large').every(({ evidence }) => evidence?.endsWith(': moved away'))).to.equal(true);
   });
 
-  it('missing Pods are counted again only if they have changed, also when the guard checks them again', async () => {
-    let visits = 0;
-    const [many, uids] = [manyAllocations(1_000), ['uid']];
-    const missing = new MissingPods({
-      pods: { has: () => (visits++, false) },
-      allocations: { podKeys: () => many.map(podKeyOf), uids: () => uids, uidCount: 5_000, uidCountOf: () => 5_000 },
-      isUnexplained: () => true,
-      explain: () => Promise.resolve(),
-      leaseNamespace: 'kube-system',
-      alarm: () => undefined,
+  describe('the check for missing Pods', () => {
+    const many = manyAllocations(1_000).map(podKeyOf);
+    const present = new Set<string>();
+    let classified: string[];
+    let missing: MissingPods;
+
+    beforeEach(() => {
+      present.clear();
+      classified = [];
+      missing = new MissingPods({
+        pods: { has: (key) => present.has(key) },
+        allocations: {
+          podKeys: () => many,
+          uids: (key) => (classified.push(key), ['uid']),
+          uidCount: 5_000,
+          uidCountOf: () => 5_000,
+        },
+        isUnexplained: () => true,
+        explain: () => Promise.resolve(),
+        leaseNamespace: 'kube-system',
+        alarm: () => undefined,
+      });
     });
-    await missing.prepare();
-    expect([visits, missing.absent.size]).to.deep.equal([1_000, 1_000]);
-    missing.check();
-    missing.onChanged('default/p7');
-    missing.check();
-    expect(visits).to.equal(1_001);
+
+    it('missing Pods are counted again only if they have changed, also when the guard checks them again', async () => {
+      await missing.prepare();
+      expect([classified.length, missing.absent.size]).to.deep.equal([1_000, 1_000]);
+      missing.check();
+      missing.onChanged('default/p7');
+      missing.check();
+      expect(classified).to.have.lengthOf(1_001);
+    });
+
+    it('a missing Pod is no longer missing at the next check after it was created again', async () => {
+      await missing.prepare();
+      present.add('default/p7');
+      missing.onChanged('default/p7');
+      missing.check();
+      expect([missing.absent.size, missing.absent.has('default/p7')]).to.deep.equal([999, false]);
+    });
+
+    it('a name with its Pod is not kept for the next check when it changes', async () => {
+      for (const key of many) present.add(key);
+      await missing.prepare();
+      missing.onChanged('default/p7');
+      // Shows what the check classifies: it would find this name absent.
+      present.delete('default/p7');
+      missing.check();
+      expect(classified).to.deep.equal([]);
+      missing.onChanged('default/p7');
+      missing.check();
+      expect([classified, missing.absent.size]).to.deep.equal([['default/p7'], 1]);
+    });
   });
 });
