@@ -304,6 +304,25 @@ export const equivalentMutants: readonly Equivalent[] = [
     from: 'this.set(address, claim);',
     to: ';',
     why: 'only a state whose claims are bytes is restored; the method is for the compiler',
+    file: 'services/pod-watcher/controllers/network-definitions/shared-broadcast-domains.ts',
+    line: 'holes.sort((a, b) => (a.first < b.first ? -1 : 1));',
+    from: '1',
+    to: '2',
+    why: 'of the result of a comparison only the sign counts',
+  },
+  {
+    file: 'services/pod-watcher/controllers/network-definitions/shared-broadcast-domains.ts',
+    line: 'holes.sort((a, b) => (a.first < b.first ? -1 : 1));',
+    from: '<',
+    to: '<=',
+    why: 'holes with the same first address can be subtracted in any order',
+  },
+  {
+    file: 'ledger/log/store/cluster-health.ts',
+    line: 'const rank = (ms: number): number =>',
+    from: '0',
+    to: '1',
+    why: 'the fast members have the same rank, and a slow one is compared by its time',
   },
 ];
 

@@ -52,6 +52,20 @@ describe('ClusterHealth', () => {
     expect(health.order(700)[2]).to.equal(1);
   });
 
+  it('ClusterHealth takes a member for slow if it needs over twice the time of the fastest one, and 25 ms more', () => {
+    const random = Math.random;
+    try {
+      // The random order would be: three, two, one
+      let left = 1;
+      Math.random = () => (left -= 0.01);
+      const health = new ClusterHealth(endpoints);
+      probe(health, 0, [10, 45, 46]);
+      expect(health.order(100)).to.deep.equal([1, 0, 2]);
+    } finally {
+      Math.random = random;
+    }
+  });
+
   const ended = (ends: readonly AbortSignal[]): string[] =>
     ends.flatMap(({ aborted, reason }) => (aborted ? [(reason as Error).message] : []));
 

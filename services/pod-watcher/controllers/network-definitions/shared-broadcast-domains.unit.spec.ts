@@ -57,6 +57,19 @@ describe('Subnets in one broadcast domain', () => {
     expect(overlapsOf(ab, touching)).to.have.length(2);
   });
 
+  it('Subnets in one broadcast domain have no overlap in addresses that excludeIps name, in any order', () => {
+    const excludeIps = ['10.0.0.254', '10.0.0.100..10.0.0.200', '10.0.0.1', '10.0.0.50..10.0.0.120', '10.0.0.60'];
+    const a = subnet('a', '10.0.0.0/24', excludeIps);
+    const at = (address: string): number[] => {
+      const b = subnet('b', `${address}/32`);
+      return [overlapsOf(ab, [a, b]).length, overlapsOf(ab, [b, a]).length];
+    };
+    for (const free of ['10.0.0.2', '10.0.0.49', '10.0.0.201', '10.0.0.253'])
+      expect(at(free), free).to.deep.equal([2, 2]);
+    for (const excluded of ['10.0.0.1', '10.0.0.50', '10.0.0.60', '10.0.0.61', '10.0.0.121', '10.0.0.254'])
+      expect(at(excluded), excluded).to.deep.equal([0, 0]);
+  });
+
   it('Subnets in one broadcast domain are compared by family', () => {
     const dual = subnet('a', '10.0.0.0/24,fd00::/64');
     expect(overlapsOf(ab, [dual, subnet('b', 'fd00::/80')])).to.have.length(2);

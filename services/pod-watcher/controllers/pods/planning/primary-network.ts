@@ -14,8 +14,8 @@ import { ok, problem, type Result } from '../../../../../lib/result.ts';
 export interface PrimaryNetwork {
   /** The Subnets that may serve the network, best first; at least one. */
   readonly subnets: readonly string[];
-  /** The IPPool that serves a Pod which names neither address nor pool; "" if there is none. */
-  readonly pool: string;
+  /** The IPPool that serves a Pod which names neither address nor pool. Absent if there is none. */
+  readonly pool?: string | undefined;
 }
 
 export interface PrimaryResolution {
@@ -60,7 +60,7 @@ function resolveSubnetOfPod(
     : `${subnets.whyNotServing(name)}: create or correct it`;
   if (refusal !== undefined) return { topics, network: problem(`annotation ${key}: ${refusal}`) };
   const poolNames = poolsOfNamespace(namespace, clusterView);
-  const pool = findPool(poolNames, namespace, { clusterView, fits: (subnet) => subnet === name }) ?? '';
+  const pool = findPool(poolNames, namespace, { clusterView, fits: (subnet) => subnet === name });
   return { topics: [...topics, ...poolTopics(poolNames)], network: ok({ subnets: [name], pool }) };
 }
 
@@ -74,7 +74,7 @@ function poolOfPod(
   if (subnet === undefined) return problem(`annotation ${key}: ${pools.whyNot(name)}: create or correct it`);
   const refusal = whyNotServingPrimary(subnet, namespace, clusterView);
   return refusal === undefined
-    ? ok({ subnets: [subnet], pool: '' })
+    ? ok({ subnets: [subnet] })
     : problem(`annotation ${key}: IPPool ${name} is of Subnet ${subnet}: ${refusal}`);
 }
 
@@ -96,7 +96,7 @@ function resolveNamespaceNetwork(
   const bestPool = findPool(poolNames, namespace, { clusterView, fits });
   if (bestPool !== undefined)
     return { topics, network: ok({ subnets: [pools.subnetOf(bestPool) ?? ''], pool: bestPool }) };
-  if (serving.length > 0) return { topics, network: ok({ subnets: serving, pool: '' }) };
+  if (serving.length > 0) return { topics, network: ok({ subnets: serving }) };
   const refusals = subnetNames.flatMap((name) =>
     subnets.exists(name) ? (whyNotServingPrimary(name, namespace, clusterView) ?? '') : [],
   );

@@ -189,12 +189,12 @@ function resolveIpamClaim(
 function resolveAddressSource(
   pod: PlannedPod,
   attachment: ParsedAttachment & { readonly subnets: readonly string[] },
-  { clusterView, defaultPool = '' }: { readonly clusterView: ClusterView; readonly defaultPool?: string },
+  { clusterView, defaultPool }: { readonly clusterView: ClusterView; readonly defaultPool?: string | undefined },
 ): Resolution {
   const { key, value } = attachment.annotations.values.pool ?? { key: '' };
   const name = value?.kind === 'named' ? value.pool : defaultPool;
   const pool =
-    name === ''
+    name === undefined
       ? undefined
       : { name, subnets: resolvePoolSubnets({ key, value: name }, pod, { attachment, clusterView }) };
   const owner = ownerOf(pod);
