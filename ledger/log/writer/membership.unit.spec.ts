@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3 } from 'etcd3';
 import { eventVersions } from '../../domain/events/schema-version.ts';
@@ -70,6 +71,32 @@ describe('The clocks of other members', () => {
     const membership = await readAt([0, 2_000, 4_000], [3_600_000, 3_600_000, 0]);
     expect([...membership.aheadMs.values()]).to.deep.equal([0, 0]);
     expect(membership.clockSkewed.aborted).to.equal(false);
+  });
+
+  /** The reads after which a replica stops to wait for the comparison of clocks. */
+  async function readsUntilCompared(kvsOf: (read: number) => readonly object[]): Promise<number> {
+    let reads = 0;
+    const client = {
+      kv: { range: async () => ({ kvs: kvsOf(++reads) }), put: async () => undefined },
+      leaseClient: { leaseGrant: async () => ({ ID: '7' }), leaseRevoke: async () => undefined },
+    } as unknown as Etcd3;
+    const self = { replica: 'a', address: 'a:7411', reads: eventVersions };
+    const membership = new Membership({ client, self, log: silentLog, refreshMs: 8, wall: () => 0 });
+    const compared = membership.untilClockAgrees(stopping.signal);
+    expect(await Promise.race([compared.then(() => 'compared'), turn('not compared')])).to.equal('not compared');
+    void membership.run(stopping.signal);
+    await compared;
+    return reads;
+  }
+  const member = (revision: number) => {
+    const value = Buffer.from(JSON.stringify({ reads: eventVersions, at: new Date(0).toISOString() }));
+    return { key: Buffer.from(memberKey('b')), value, mod_revision: `${revision}` };
+  };
+
+  it('The clocks of other members are awaited until one can be compared, and no longer than three reads', async () => {
+    expect(await readsUntilCompared(() => []), 'no other member').to.equal(1);
+    expect(await readsUntilCompared((read) => [member(read)]), 'a member that refreshes its key').to.equal(2);
+    expect(await readsUntilCompared(() => [member(1)]), 'a member that is gone').to.equal(3);
   });
 });
 

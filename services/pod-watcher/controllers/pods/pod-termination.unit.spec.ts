@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { IpledgerError } from '../../../../lib/errors.ts';
+import { virtualMachineKind } from '../../../../lib/kubernetes/pod-identity.ts';
 import { heldAllocation, until } from '../../testing/fakes.ts';
 import {
   beingDeleted,
@@ -48,6 +50,23 @@ describe('the termination of a Pod', () => {
     sendEvents(52, { kind: 'allocated', allocation: heldAllocation('a', { seq: 52, uid: 'next' }) });
     await until(() => allocator.released.length === 1);
     expect(allocator.released[0]).to.include({ podUid: 'next', cause: 'RELEASE_CAUSE_GARBAGE_COLLECTED' });
+  });
+
+  it('the Pod controller looks up at most 16 machines at the same time when most Pods are missing', async () => {
+    const owner = { kind: virtualMachineKind, name: 'vm', uid: 'uid-vm' };
+    let [running, most, done] = [0, 0, 0];
+    const { controller } = world({
+      allocations: manyAllocations(40).map((held) => ({ ...held, owner })),
+      lookUpMachines: async () => {
+        most = Math.max(most, ++running);
+        await turn();
+        running--;
+        done++;
+        return { VirtualMachine: undefined, VirtualMachineInstance: undefined };
+      },
+    });
+    await controller.prepare();
+    expect([most, done]).to.deep.equal([16, 40]);
   });
 
   it('the Pod controller releases nothing if most Pods are missing, unless an operator accepts that many as deleted', async () => {

@@ -83,6 +83,7 @@ export interface PodControllerWorldOptions extends Partial<
     | 'listDeleted'
     | 'confirmDelayMs'
     | 'garbageIntervalMs'
+    | 'lookUpMachines'
   >
 > {
   readonly allocations?: readonly HeldAllocation[];

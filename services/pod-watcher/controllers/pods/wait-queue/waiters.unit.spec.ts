@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { LedgerEvent } from '../../../ledger/ledger-events.ts';
 import { appliedSubnet } from '../../../testing/fakes.ts';
 import { podWithNetwork } from '../testing/pod-controller-world.ts';
 import { Waiters } from './waiters.ts';
@@ -43,5 +44,76 @@ describe('a Pod that requests any address', () => {
     await longerThanRecent();
     expect(waiters.waitersAhead('default/p1', createdAt(3, 'p1'), plan)).to.deep.equal(['default/p2']);
     expect(waiters.waitersAhead('default/p2', createdAt(2), plan)).to.deep.equal([]);
+  });
+});
+
+describe('a waiting Pod after a release', () => {
+  const subnet = { ...appliedSubnet('macvlan'), spec: { ...appliedSubnet('macvlan').spec, cooldownMs: 100 } };
+  const released = (address: string): LedgerEvent => {
+    return {
+      kind: 'released',
+      seq: 7,
+      subnet: 'macvlan',
+      namespace: 'default',
+      pod: 'a',
+      uid: 'u',
+      addresses: [address],
+    };
+  };
+  const unbound = (address: string): LedgerEvent => {
+    return { kind: 'unbound', subnet: 'macvlan', namespace: 'default', pod: 'a', addresses: [address] };
+  };
+  const gathered = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 80));
+
+  /** Waiters of which each waits for one topic, with the Pods that are woken. */
+  function open(topics: Readonly<Record<string, string>>) {
+    const woken: string[] = [];
+    const waiters = new Waiters({
+      subnets: { get: () => subnet, names: () => [] },
+      wake: (pod) => void woken.push(pod),
+      signal: new AbortController().signal,
+    });
+    for (const [pod, topic] of Object.entries(topics))
+      waiters.wait(`default/${pod}`, podWithNetwork(pod), new Set([topic]));
+    return { waiters, woken };
+  }
+
+  it('a waiting Pod is tried after the cooldown of a freed address, and not before the clock of the ledger has reached it', () => {
+    const { waiters } = open({ any: 'any:macvlan' });
+    const timer = globalThis.setTimeout;
+    const delays: (number | undefined)[] = [];
+    try {
+      globalThis.setTimeout = ((run: () => void, ms?: number) => {
+        delays.push(ms);
+        return timer(run, 0);
+      }) as typeof setTimeout;
+      waiters.onEvent(released('10.0.0.2'));
+    } finally {
+      globalThis.setTimeout = timer;
+    }
+    expect(Math.max(...delays.map((ms = 0) => ms))).to.be.above(100);
+  });
+
+  it('a waiting Pod is not tried again after it has left', async () => {
+    const { waiters, woken } = open({ left: 'named:10.0.0.2', stays: 'named:10.0.0.2' });
+    waiters.remove('default/left');
+    waiters.onEvent(released('10.0.0.2'));
+    await gathered();
+    expect([woken, waiters.size]).to.deep.equal([['default/stays'], 1]);
+  });
+
+  it('a waiting Pod is woken by the end of the container that used its MAC, for the 10,000 addresses that were released last', async () => {
+    const { waiters, woken } = open({
+      first: 'mac:macvlan/first',
+      second: 'mac:macvlan/second',
+      last: 'mac:macvlan/last',
+    });
+    const macOf = (index: number): string => ['first', 'second'][index] ?? (index === 10_000 ? 'last' : 'other');
+    for (let index = 0; index <= 10_000; index++) waiters.onMacReleased('macvlan', macOf(index), [`address-${index}`]);
+    await gathered();
+    woken.length = 0;
+    for (const index of [0, 1, 10_000]) waiters.onEvent(unbound(`address-${index}`));
+    await gathered();
+    expect(woken.toSorted()).to.deep.equal(['default/last', 'default/second']);
   });
 });
