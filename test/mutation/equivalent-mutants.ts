@@ -304,6 +304,8 @@ export const equivalentMutants: readonly Equivalent[] = [
     from: 'this.set(address, claim);',
     to: ';',
     why: 'only a state whose claims are bytes is restored; the method is for the compiler',
+  },
+  {
     file: 'services/pod-watcher/controllers/network-definitions/shared-broadcast-domains.ts',
     line: 'holes.sort((a, b) => (a.first < b.first ? -1 : 1));',
     from: '1',

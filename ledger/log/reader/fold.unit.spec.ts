@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import type { StoredEvent } from '../chain/chain.ts';
-import { initialStateAtHead, fold, type FoldEnd } from './fold.ts';
+import { applyCommand, initialStateAtHead, fold, type FoldEnd } from './fold.ts';
 import { logKey } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import {
@@ -92,6 +92,28 @@ describe('fold', () => {
       [1, 0],
       [1, 1],
       [2, 2],
+    ]);
+  });
+
+  it('applyCommand shows each event with the state before it, and with the previous event of its command', () => {
+    const at = initialStateAtHead();
+    const seen: [seq: number, head: number, previous: number | undefined][] = [];
+    let [head, command]: [typeof at.head, StoredEvent[]] = [at.head, []];
+    for (const event of prefix(6)) {
+      command.push(event);
+      if (event.envelope.part[0] < event.envelope.part[1]) continue;
+      head = applyCommand({ ...at, head }, command, (past, { envelope }) => {
+        seen.push([envelope.seq, past.head.seq, past.openCommand?.seq]);
+      });
+      command = [];
+    }
+    expect(seen).to.deep.equal([
+      [1, 0, undefined],
+      [2, 1, undefined],
+      [3, 2, undefined],
+      [4, 3, undefined],
+      [5, 4, 4],
+      [6, 5, undefined],
     ]);
   });
 

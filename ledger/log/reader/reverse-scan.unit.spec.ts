@@ -209,6 +209,8 @@ describe('scanReverse', () => {
       log.seqsRead = [];
       expect(await lastSeqBefore({ ledger, segments }, at * 1_000, count, never), String(at)).to.equal(expected);
       expect(new Set(log.seqsRead.map(segmentOf)).size, `segments read for ${at}`).to.be.at.most(1);
+      const isBetween = [0, 10_000, 20_000].includes(expected);
+      expect(log.seqsRead.length === 0, `a time between segments needs no read: ${at}`).to.equal(isBetween);
     }
   });
 });

@@ -240,6 +240,9 @@ describe('the allocation cache', () => {
     allocate('db-0', 4, 'db');
     allocate('web-10', 5, 'web');
     expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-10']);
+    allocations.markRequested('default/web-0', 'uid-of-next-pod');
+    expect([...allocations.membersOf('default/web')], 'each once').to.deep.equal(['default/web-0', 'default/web-10']);
+    allocations.markRefused('default/web-0', 'uid-of-next-pod');
     const released = { ...releasedEvent(1), pod: 'web-0', uid: 'uid-web-0' };
     allocations.onEvents([released], 6);
     expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-10']);
