@@ -263,6 +263,6 @@ function createPlaceFinder(
   };
 }
 
-/** An address in each of the Subnets that contain it. */
+/** Returns an address once for each Subnet that contains the address. */
 const placesIn = (subnets: Iterable<KubeOvnSubnet>, address: string): SubnetAddress[] =>
   [...subnets].filter((each) => subnetContains(each, address)).map(({ name: subnet }) => ({ subnet, address }));

@@ -54,7 +54,7 @@ export function distinctIpObjectName(attached: AttachmentName): string {
 /** Returns what precedes the hash in a distinct name: the full name or its beginning. */
 export const fullNameOfDistinct = (name: string): string | undefined => /^(.+)-[0-9a-f]{32}$/.exec(name)?.[1];
 
-/** Whether a full name is short enough for a distinct name to contain all of it. */
+/** Whether a distinct name can contain the whole of a full name. */
 export const hasSpaceForHash = (fullName: string): boolean =>
   fullName.length < nameMaxLength - digestLength && isDnsSubdomain(fullName);
 

@@ -298,7 +298,7 @@ describe('ListUsage of quarantined addresses', () => {
   const lifted = (seq: number, address: string): Event =>
     fakeEvent(seq, { type: 'QuarantineLifted', quarantineLifted: { address } });
 
-  it('ListUsage of quarantined addresses lists those of now, also of an allocated address, and at most 100', () =>
+  it('ListUsage lists at most 100 addresses that are in quarantine now, also allocated addresses', () =>
     withStore(
       [
         configured(1),

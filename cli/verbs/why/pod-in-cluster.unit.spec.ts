@@ -10,7 +10,7 @@ const event = (component: string, minute: number) => ({
   message: `${component} ${minute}`,
 });
 
-describe('The Pod that why reads from the cluster', () => {
+describe('ipledger why reads a Pod from the cluster', () => {
   const pod = { metadata: { uid: 'one' }, spec: { nodeName: 'node-1' }, status: { phase: 'Pending' } };
   const read = (events: readonly object[], node: () => Record<string, unknown> | undefined) =>
     readPodInCluster(
@@ -21,7 +21,7 @@ describe('The Pod that why reads from the cluster', () => {
       'web',
     );
 
-  it('The Pod that why reads from the cluster lists the Events of the pod-watcher first, newest first, for any number of newer Events of other programs', async () => {
+  it('ipledger why lists the Events of the pod-watcher first, newest first, for any number of newer Events of other programs', async () => {
     const others = Array.from({ length: 7 }, (_, minute) => event('kubelet', 10 + minute));
     const events = [event('ipledger-pod-watcher', 1), ...others, event('ipledger-pod-watcher', 2)];
     const found = await read(events, () => undefined);

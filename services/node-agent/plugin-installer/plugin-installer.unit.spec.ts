@@ -24,7 +24,7 @@ describe('installPlugin', () => {
     expect((await stat(join(folder, 'kube-ovn'))).mode & 0o777).to.equal(0o755);
   });
 
-  it('installPlugin copies the plugin under another name, beside a file with its own', async () => {
+  it('installPlugin copies the plugin under a given name, and leaves a file with the usual name as it is', async () => {
     await writeFile(join(folder, 'kube-ovn'), 'of Kube-OVN');
     expect(await installPlugin(plugin, folder, 'ipledger')).to.equal(join(folder, 'ipledger'));
     expect(await readFile(join(folder, 'ipledger'), 'utf8')).to.equal('new');

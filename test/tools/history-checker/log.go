@@ -91,7 +91,7 @@ type ledger struct {
 
 type podUID struct{ pod, uid string }
 
-// effect is that an event of a type is about something: a Pod uid, a container, or a request.
+// effect is the type of an event with the Pod uid, the container or the request that the event is about.
 type effect struct{ kind, mark string }
 
 type version struct {

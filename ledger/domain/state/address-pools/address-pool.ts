@@ -122,7 +122,7 @@ export class AddressPool {
     this.#addTo(value, placement);
   }
 
-  /** Places an address of the pool that the subnet excludes. */
+  /** Records an address that the subnet excludes, if a Pod holds the address. */
   placeExcluded(value: bigint, { standing }: Placement): void {
     if (standing === 'taken') this.#excluded.add(value);
   }
