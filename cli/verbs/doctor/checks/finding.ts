@@ -1,6 +1,7 @@
 /** A finding of `doctor`: what is wrong with an installation, and what to do. */
 import { alerts, type Alert } from '../../../../deploy/monitoring/alerts.ts';
 import type { Facts } from '../../../installation/facts.ts';
+import type { Commands } from './commands.ts';
 
 /** `note`: a part that is not set up by choice, or out of use. It changes no exit status. */
 export type Severity = 'critical' | 'warning' | 'note';
@@ -18,7 +19,7 @@ export interface Finding {
 }
 
 /** Finds what is wrong with some of the facts. Pure. Facts that are absent are no finding. */
-export type Check = (facts: Facts) => Finding[];
+export type Check = (facts: Facts, commands: Commands) => Finding[];
 
 /** The labels of a series, and its value. */
 export interface Series {

@@ -9,7 +9,7 @@ import { isMultus } from './pod-checks.ts';
 const backupLateMs = 90 * 60_000;
 
 /** All programs have one version. */
-export const checkVersions: Check = ({ programs = [], version }) => {
+export const checkVersions: Check = ({ programs = [], version }, { listVersions }) => {
   const versions = Map.groupBy(
     programs.filter((each) => each.version !== ''),
     (each) => each.version,
@@ -17,8 +17,9 @@ export const checkVersions: Check = ({ programs = [], version }) => {
   const document = 'docs/install.md#upgrade';
   if (versions.size > 1) {
     const what = [...versions].map(([each, of]) => `${each}: ${describePrograms(of)}`).join('; ');
-    const remedy = 'helm list -n ipledger-system  # end the upgrade, or roll it back';
-    return [{ severity: 'warning', where: 'versions', what: `The programs differ. ${what}`, remedy, document }];
+    return [
+      { severity: 'warning', where: 'versions', what: `The programs differ. ${what}`, remedy: listVersions, document },
+    ];
   }
   const [installed] = versions.keys();
   if (installed === undefined || installed === version) return [];
@@ -33,10 +34,10 @@ const describePrograms = (programs: readonly Program[]): string =>
     .join(', ');
 
 /** A pod-watcher renews the Lease. */
-export const checkLeases: Check = ({ leases = [] }) =>
+export const checkLeases: Check = ({ leases = [], namespace }) =>
   leases.flatMap(({ name, holder }) => {
     if (holder !== undefined) return [];
-    const remedy = `kubectl -n ipledger-system get lease ${name} -o yaml  # then the log of its holder`;
+    const remedy = `kubectl -n ${namespace} get lease ${name} -o yaml  # then the log of its holder`;
     const series = { labels: {}, value: 0 };
     return [alertFinding('IpledgerNoActivePodWatcher', `Lease ${name}`, series, remedy)];
   });
@@ -52,7 +53,7 @@ export const checkBackup: Check = ({ backup, namespace, gatheredAt }) => {
   }
   const isOpen = scheduledAt !== '' && !(Date.parse(succeededAt) >= Date.parse(scheduledAt));
   if (!isOpen || Date.parse(gatheredAt) - Date.parse(scheduledAt) < backupLateMs) return [];
-  const remedy = 'kubectl get jobs,pods -n ipledger-system -l app.kubernetes.io/component=etcd-jobs';
+  const remedy = `kubectl get jobs,pods -n ${namespace} -l app.kubernetes.io/component=etcd-jobs`;
   return [alertFinding('IpledgerBackupFailed', where, { labels: { namespace }, value: 0 }, remedy)];
 };
 
@@ -79,23 +80,22 @@ export const checkMultus: Check = ({ workloads, comparison }) => {
 };
 
 /** The ServiceAccounts have their roles. */
-export const checkPermissions: Check = ({ permissions = [] }) =>
+export const checkPermissions: Check = ({ permissions = [], namespace }) =>
   permissions.flatMap(({ role, missing }): Finding[] => {
     if (missing.length === 0) return [];
     const what = `Missing: ${missing.join('; ')}.`;
-    const remedy =
-      'helm upgrade ipledger deploy/chart -n ipledger-system --values my-values.yaml  # the values of the installation; it restores the roles';
+    const remedy = `helm upgrade ipledger deploy/chart -n ${namespace} --values my-values.yaml  # the values of the installation; it restores the roles`;
     const document = 'docs/runbooks.md#ipledgernoactivepodwatcher';
     return [{ severity: 'critical', where: role, what, remedy, document }];
   });
 
 /** The plugin file of each node is that of its agent. */
-export const checkPlugins: Check = ({ programs = [] }) =>
+export const checkPlugins: Check = ({ programs = [] }, { installPlugin }) =>
   programs.flatMap((program): Finding[] => {
     if (valueOf(program, 'ipledger_plugin_current') !== 0) return [];
     const where = program.node === '' ? whereOf(program) : `Node ${program.node}`;
     const what = 'Its CNI plugin is missing, or another file than that of its agent.';
-    const remedy = `kubectl -n ipledger-system delete pod ${program.name}  # its init container installs the plugin`;
+    const remedy = installPlugin(program.name);
     return [{ severity: 'critical', where, what, remedy, document: 'docs/operations.md#agent-and-plugin' }];
   });
 

@@ -2,6 +2,7 @@
 import { truncateUtf8 } from '../../../../lib/cut-middle.ts';
 import { describeObstacle } from '../../../output/format.ts';
 import { noticeOfStorageUse } from '../../../output/storage-use.ts';
+import type { Commands } from './commands.ts';
 import { alertFinding, type Check, type Finding } from './finding.ts';
 import { valueOf } from './metric-checks.ts';
 
@@ -10,28 +11,35 @@ const day = 24 * hour;
 /** The pod-watcher stores one each five minutes. */
 const checkpointMaxAgeMs = 900_000;
 
-const withEtcd = 'ipledger with-etcd --secret ipledger-etcd-root etcdctl';
-const quota = {
-  remedy: `${withEtcd} endpoint status --cluster -w table  # compact, defragment one member after the other, then disarm`,
+interface Repair {
+  readonly remedy: (commands: Commands) => string;
+  readonly document?: string;
+}
+
+const quota: Repair = {
+  remedy: ({ etcdctlAsRoot }) =>
+    `${etcdctlAsRoot} endpoint status --cluster -w table  # compact, defragment one member after the other, then disarm`,
   document: 'docs/operations.md#etcd-compaction-defragmentation-quota',
 };
 
 /** What repairs an obstacle, by its reason. */
-const repairs: Readonly<Record<string, Pick<Finding, 'remedy' | 'document'>>> = {
+const repairs: Readonly<Record<string, Repair>> = {
   'etcd-full': quota,
   'etcd-nearly-full': quota,
   'etcd-corrupt': {
-    remedy: `${withEtcd} endpoint hashkv --cluster -w table  # replace the member whose hash differs, then disarm`,
+    remedy: ({ etcdctlAsRoot }) =>
+      `${etcdctlAsRoot} endpoint hashkv --cluster -w table  # replace the member whose hash differs, then disarm`,
     document: 'docs/operations.md#etcd-the-alarm-corrupt',
   },
   'no-writer': {
-    remedy:
-      'kubectl -n ipledger-system logs -l app.kubernetes.io/component=allocator --tail=-1 --prefix  # why none was elected',
+    remedy: ({ readLog }) => `${readLog('allocator')}  # why none was elected`,
     document: 'docs/runbooks.md#ipledgernowriter',
   },
 };
 
-export const checkObstacle: Check = ({ status }) => {
+const repairFirst: Repair = { remedy: () => 'ipledger status  # repair that first' };
+
+export const checkObstacle: Check = ({ status }, commands) => {
   if (!status) return [];
   const finding = { severity: 'critical', where: 'the ledger', document: 'docs/runbooks.md#ipledgernowrites' } as const;
   if (status.frozenBy !== undefined) {
@@ -41,14 +49,14 @@ export const checkObstacle: Check = ({ status }) => {
   }
   if (!status.cannotWrite) return [];
   const what = `Nothing can be written ${describeObstacle(status.cannotWrite, (instant) => instant)}`;
-  const repair = repairs[status.cannotWrite.reason] ?? { remedy: 'ipledger status  # repair that first' };
-  return [{ ...finding, what, ...repair }];
+  const { remedy, document = finding.document } = repairs[status.cannotWrite.reason] ?? repairFirst;
+  return [{ ...finding, what, remedy: remedy(commands), document }];
 };
 
-export const checkReplicas: Check = ({ replicas = [], status }) =>
+export const checkReplicas: Check = ({ replicas = [], status }, { findPods }) =>
   replicas.flatMap(({ endpoint, failure }): Finding[] => {
     if (failure === '' || !status) return []; // without any answer, that is a gap
-    const remedy = 'kubectl -n ipledger-system get pods -l app.kubernetes.io/component=allocator -o wide';
+    const remedy = findPods('allocator');
     const document = 'docs/troubleshooting.md#the-allocator-does-not-answer';
     return [{ severity: 'warning', where: `allocator ${endpoint}`, what: failure, remedy, document }];
   });
@@ -78,7 +86,7 @@ export const checkVerification: Check = ({ programs = [], gatheredAt }) => {
   return [alertFinding('IpledgerNotVerified', 'the ledger', series, remedy)];
 };
 
-export const checkCheckpoints: Check = ({ checkpoints, status }) => {
+export const checkCheckpoints: Check = ({ checkpoints, status }, { readLog }) => {
   const base = { where: 'checkpoints', document: 'docs/audit.md#checkpoints' };
   if (!checkpoints) return [];
   const { isSigned, newestAt } = checkpoints;
@@ -89,8 +97,7 @@ export const checkCheckpoints: Check = ({ checkpoints, status }) => {
     return [{ ...base, severity: 'note', what, remedy }];
   }
   if (newestAt === undefined) return []; // not read
-  const remedy =
-    'kubectl -n ipledger-system logs -l app.kubernetes.io/component=pod-watcher --tail=-1 --prefix  # look for: checkpoint';
+  const remedy = `${readLog('pod-watcher')}  # look for: checkpoint`;
   if (newestAt === '') {
     const what = 'The allocators sign checkpoints, and Kubernetes keeps none of them.';
     return [{ ...base, severity: 'warning', what, remedy }];

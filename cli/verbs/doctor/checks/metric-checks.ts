@@ -1,5 +1,6 @@
 /** Conditions of alerts that hold in the metrics of the programs now. */
 import type { Facts, Program } from '../../../installation/facts.ts';
+import type { Commands } from './commands.ts';
 import { alertFinding, type Check, type Finding, type Series } from './finding.ts';
 
 interface Rule {
@@ -9,15 +10,17 @@ interface Rule {
   readonly labels?: Readonly<Record<string, string>>;
   /** @param program that of the series */
   readonly holds: (value: number, program: Program) => boolean;
-  readonly remedy: string;
+  readonly remedy: string | ((commands: Commands) => string);
   /** The object of a series that belongs to no program. */
   readonly where?: (labels: Series['labels']) => string;
   /** What the summary of the alert does not name. */
   readonly detail?: (labels: Series['labels'], program: Program) => string;
 }
 
-const log = (component: string): string =>
-  `kubectl -n ipledger-system logs -l app.kubernetes.io/component=${component} --tail=-1 --prefix`;
+const log =
+  (component: string, text: string) =>
+  ({ readLog }: Commands): string =>
+    `${readLog(component)}  # look for${text}`;
 const isPositive = (value: number): boolean => value > 0;
 
 /** The value of a metric without labels; undefined if the program has none. */
@@ -34,7 +37,7 @@ export const rules: readonly Rule[] = [
     alert: 'IpledgerAlarm',
     metric: 'ipledger_alarms',
     holds: isPositive,
-    remedy: `${log('pod-watcher')}  # look for ALARM`,
+    remedy: log('pod-watcher', ' ALARM'),
   },
   {
     alert: 'IpledgerSubnetSuspended',
@@ -60,13 +63,13 @@ export const rules: readonly Rule[] = [
     metric: 'ipledger_sealing_failed',
     labels: { reason: 'other' },
     holds: isPositive,
-    remedy: `${log('allocator')}  # look for: sealing events failed`,
+    remedy: log('allocator', ': sealing events failed'),
   },
   {
     alert: 'IpledgerSealingStopped',
     metric: 'ipledger_live_events',
     holds: (value, program) => value > (valueOf(program, 'ipledger_live_events_limit') ?? Infinity),
-    remedy: `${log('allocator')}  # look for: sealing events failed`,
+    remedy: log('allocator', ': sealing events failed'),
   },
   {
     alert: 'IpledgerSubnetNearlyFull',
@@ -93,20 +96,20 @@ export const rules: readonly Rule[] = [
     alert: 'IpledgerEtcdMemberDown',
     metric: 'ipledger_etcd_member_answers',
     holds: (value) => value === 0,
-    remedy: 'ipledger with-etcd etcdctl endpoint health -w table',
+    remedy: ({ etcdctl }) => `${etcdctl} endpoint health -w table`,
   },
   {
     alert: 'IpledgerEtcdNearQuota',
     metric: 'ipledger_etcd_bytes',
     labels: { kind: 'allocated' }, // the part in use is in the status of the ledger
     holds: (value, program) => value > 0.75 * (valueOf(program, 'ipledger_etcd_quota_bytes') ?? Infinity),
-    remedy: 'ipledger with-etcd etcdctl endpoint status -w table  # defragment one member after the other',
+    remedy: ({ etcdctl }) => `${etcdctl} endpoint status -w table  # defragment one member after the other`,
   },
   {
     alert: 'IpledgerOvnNorthboundUnreachable',
     metric: 'ipledger_ovn_northbound_connected',
     holds: (value) => value === 0,
-    remedy: `${log('ovn-projector')}  # look for: northbound database`,
+    remedy: log('ovn-projector', ': northbound database'),
   },
   {
     alert: 'IpledgerOvnPortsDown',
@@ -126,14 +129,16 @@ export const rules: readonly Rule[] = [
     metric: 'ipledger_provider_networks',
     labels: { state: 'refused' },
     holds: isPositive,
-    remedy: `${log('node-agent')}  # look for: is not available on this node`,
+    remedy: log('node-agent', ': is not available on this node'),
   },
 ];
 
-export const checkMetrics: Check = ({ programs = [] }) =>
-  unique(programs.flatMap((program) => rules.flatMap((rule) => evaluate(rule, program))));
+export const checkMetrics: Check = ({ programs = [] }, commands) =>
+  unique(programs.flatMap((program) => rules.flatMap((rule) => evaluate(rule, program, commands))));
 
-function evaluate({ alert, metric, labels = {}, holds, remedy, ...texts }: Rule, program: Program): Finding[] {
+function evaluate(rule: Rule, program: Program, commands: Commands): Finding[] {
+  const { alert, metric, labels = {}, holds, ...texts } = rule;
+  const remedy = typeof rule.remedy === 'string' ? rule.remedy : rule.remedy(commands);
   const matches = (program.samples ?? []).filter(
     (each) => each.name === metric && Object.entries(labels).every(([key, value]) => each.labels[key] === value),
   );
@@ -162,7 +167,7 @@ function unique(findings: readonly Finding[]): Finding[] {
 }
 
 /** Certificates in the last tenth of their validity, with the days that are left. */
-export const checkCertificates: Check = ({ programs = [], gatheredAt }) =>
+export const checkCertificates: Check = ({ programs = [], namespace, gatheredAt }) =>
   programs.flatMap((program) =>
     (program.samples ?? []).flatMap(({ name, labels, value }) => {
       if (name !== 'ipledger_certificate_remaining_ratio' || value >= 0.1) return [];
@@ -171,7 +176,7 @@ export const checkCertificates: Check = ({ programs = [], gatheredAt }) =>
         'IpledgerCertificateNotRenewed',
         whereOf(program),
         withTarget({ labels, value }, program),
-        'kubectl get certificates,certificaterequests -n ipledger-system  # without cert-manager, renew the files',
+        `kubectl get certificates,certificaterequests -n ${namespace}  # without cert-manager, renew the files`,
       );
       const days = daysLeft(program, file, gatheredAt);
       const severity = value <= 0 ? ('critical' as const) : finding.severity;

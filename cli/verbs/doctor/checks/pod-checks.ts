@@ -63,7 +63,7 @@ function findingOf(facts: Facts, [pod, ...others]: readonly PodProblem[]): Findi
         ? `${workload.ready} of ${workload.desired} Pods of ${workload.kind} ${workload.name} are ready`
         : '',
     ),
-    remedy: remedyOf(pod),
+    remedy: remedyOf(pod, namespace),
     document:
       pod.component === 'node-agent'
         ? 'docs/troubleshooting.md#a-node-without-an-agent'
@@ -71,8 +71,8 @@ function findingOf(facts: Facts, [pod, ...others]: readonly PodProblem[]): Findi
   };
 }
 
-function remedyOf({ name, container, reason, message, restarts, claims }: PodProblem): string {
-  const kubectl = 'kubectl -n ipledger-system';
+function remedyOf({ name, container, reason, message, restarts, claims }: PodProblem, namespace: string): string {
+  const kubectl = `kubectl -n ${namespace}`;
   const [claim] = claims;
   if (claim !== undefined && message.includes('PersistentVolumeClaim'))
     return `${kubectl} describe pvc ${claim}  # it needs a StorageClass: etcd.managed.storage.className, or the default of the cluster`;

@@ -1,6 +1,7 @@
 /** All checks of `doctor`. */
 import { asCalled } from '../../../called-as.ts';
 import type { Facts } from '../../../installation/facts.ts';
+import { type Commands, commandsForPods, commandsWithoutPods } from './commands.ts';
 import type { Check, Finding } from './finding.ts';
 import {
   checkBackup,
@@ -24,7 +25,6 @@ import {
 } from './ledger-checks.ts';
 import { checkCertificates, checkMetrics } from './metric-checks.ts';
 import { checkPods, checkSandboxes, checkWorkloads } from './pod-checks.ts';
-import { withoutPods } from './remedy-without-pods.ts';
 
 const checks: readonly Check[] = [
   checkObstacle,
@@ -61,7 +61,7 @@ const ofChart: readonly Check[] = [checkPermissions, checkMultus];
 interface Placement {
   readonly finding: Finding;
   readonly checks: readonly Check[];
-  readonly adaptRemedy?: (remedy: string) => string;
+  readonly commands?: Commands;
 }
 
 /** Without Pods and workloads in the namespace, most of the checks have nothing to judge. */
@@ -73,7 +73,7 @@ function findPlacement({ namespace, programs, workloads }: Facts): Placement | u
     const what = 'The programs run outside of the cluster. Their roles, and Multus, are not judged.';
     const remedy = "name all programs by --metrics, and the namespace of the pod-watcher's Lease by --namespace";
     const finding = { ...base, severity: 'note' as const, what, remedy };
-    return { finding, checks: checks.filter((each) => !ofChart.includes(each)), adaptRemedy: withoutPods };
+    return { finding, checks: checks.filter((each) => !ofChart.includes(each)), commands: commandsWithoutPods };
   }
   const what = 'It has no program of ipledger.';
   const remedy =
@@ -81,13 +81,10 @@ function findPlacement({ namespace, programs, workloads }: Facts): Placement | u
   return { finding: { ...base, severity: 'critical', what, remedy }, checks: ofLedger };
 }
 
-/** The most serious first. The commands name the namespace of the installation. */
+/** The most serious first. */
 export function runChecks(facts: Facts): Finding[] {
-  const { finding, checks: chosen, adaptRemedy = String } = findPlacement(facts) ?? { checks };
-  const found = [...(finding ? [finding] : []), ...chosen.flatMap((check) => check(facts))];
-  const named = found.map((each) => ({
-    ...each,
-    remedy: asCalled(adaptRemedy(each.remedy).replaceAll('ipledger-system', facts.namespace)),
-  }));
+  const { finding, checks: chosen, commands = commandsForPods(facts.namespace) } = findPlacement(facts) ?? { checks };
+  const found = [...(finding ? [finding] : []), ...chosen.flatMap((check) => check(facts, commands))];
+  const named = found.map((each) => ({ ...each, remedy: asCalled(each.remedy) }));
   return named.toSorted((one, other) => order.indexOf(one.severity) - order.indexOf(other.severity));
 }

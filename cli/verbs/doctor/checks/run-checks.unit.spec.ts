@@ -5,6 +5,7 @@ import { alerts } from '../../../../deploy/monitoring/alerts.ts';
 import { type Facts, factsSchema, type Program } from '../../../installation/facts.ts';
 import { agents, gatheredAt, healthyFacts, multus, programOf } from '../../../installation/testing/facts.fixture.ts';
 import { wrongKubectl } from '../../../testing/kubectl-flags.ts';
+import { commandsForPods } from './commands.ts';
 import { rules } from './metric-checks.ts';
 import { runChecks } from './run-checks.ts';
 
@@ -60,7 +61,8 @@ describe('The checks of doctor', () => {
   });
 
   it('The checks of doctor print commands without a flag twice', () => {
-    for (const { remedy } of rules) {
+    for (const rule of rules) {
+      const remedy = typeof rule.remedy === 'string' ? rule.remedy : rule.remedy(commandsForPods('ipledger-system'));
       const flags = remedy.split(' ').filter((word) => word.startsWith('--'));
       expect(flags, remedy).to.deep.equal([...new Set(flags)]);
     }
@@ -192,6 +194,9 @@ describe('The checks of doctor', () => {
   it('The checks of doctor name the namespace of the installation in their commands', () => {
     const [finding] = runChecks({ ...healthyFacts, namespace: 'net', leases: [{ name: 'ipledger-pod-watcher' }] });
     expect(finding?.remedy).to.match(/^kubectl -n net get lease /);
+    const cannotWrite = { reason: 'etcd-full', message: 'x', since: gatheredAt };
+    const [full] = runChecks({ ...healthyFacts, namespace: 'net', status: { ...healthyFacts.status, cannotWrite } });
+    expect(full?.remedy).to.match(/^ipledger with-etcd --namespace net --secret /);
   });
 
   /**
@@ -218,7 +223,7 @@ describe('The checks of doctor', () => {
   });
 
   it('The checks of doctor print commands of kubectl with flags that it has, and whole logs, as the documents do', () => {
-    const files = ['cli/verbs/doctor/checks/*-checks.ts', 'deploy/monitoring/alerts.ts', 'docs/*.md'];
+    const files = ['cli/verbs/doctor/checks/{*-checks,commands}.ts', 'deploy/monitoring/alerts.ts', 'docs/*.md'];
     const commands = globSync(files, { cwd: root }).flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(/\bkubectl ([^`'#\n|;&)]*)/g)].map(([, words = '']) => words),
     );
