@@ -8,6 +8,8 @@ import { listFiles } from './samples.ts';
 
 /** A binding of a short life waits two minutes for the next container of its Pod. */
 const patienceMs = 6 * 60_000;
+/** The record that the folder of binding files is complete stays as long as its agent. */
+const folderRecord = 'complete@';
 
 /**
  * Waits until nothing is left, and `verify` and `check` report nothing.
@@ -29,7 +31,10 @@ async function listLeftovers({ stack, kubernetes, run }: FaultEnvironment): Prom
   const namesOf = (kind: string, objects: readonly { readonly metadata: { readonly name: string } }[]): string[] =>
     objects.map(({ metadata }) => `${kind} ${metadata.name} exists`);
   const files = stack.agents.flatMap(({ name, bindings, pendingDels }) =>
-    [bindings, pendingDels].flatMap(listFiles).map((file) => `${name} has the file ${file}`),
+    [bindings, pendingDels]
+      .flatMap(listFiles)
+      .filter((file) => !file.startsWith(folderRecord))
+      .map((file) => `${name} has the file ${file}`),
   );
   // A MAC is held by an allocation, by a binding, and by a quarantine
   const held = [...claims].filter(
