@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { equivalentMutants } from './equivalent-mutants.ts';
+import { equivalentMutants, whyEquivalent } from './equivalent-mutants.ts';
 import { mutantsOf } from './mutants.ts';
 import { root } from './spec-graph.ts';
 
@@ -69,16 +69,24 @@ describe('The mutants of a source', () => {
 
 describe('An equivalent mutant', () => {
   it('An equivalent mutant fits the source, and has a reason', () => {
-    for (const { file, line, from, to, why } of equivalentMutants) {
+    for (const { file, text, from, to, why } of equivalentMutants) {
       expect(existsSync(join(root, file)), file).to.equal(true);
       const source = readFileSync(join(root, file), 'utf8');
-      expect(source.split(line), `${file}: ${line}`).to.have.length(2);
-      const number = source.slice(0, source.indexOf(line)).split('\n').length;
-      const found = mutantsOf(file, source).filter(
-        (each) => each.line === number && each.from === from && each.to === to,
-      );
-      expect(found, `${file}: ${line}: ${from} → ${to}`).to.not.have.length(0);
+      expect(source.split(text), `${file}: ${text}`).to.have.length(2);
+      const found = mutantsOf(file, source).filter((each) => whyEquivalent(each, source) === why);
+      expect(
+        found.map((each) => [each.from, each.to]),
+        `${file}: ${text}`,
+      ).to.deep.include([from, to]);
       expect(why.length).to.be.above(20);
     }
+  });
+
+  it('An equivalent mutant is only the one inside of the text, and no other one of its line', () => {
+    const file = 'ledger/domain/events/change-claims.ts';
+    const source = readFileSync(join(root, file), 'utf8');
+    const line = source.slice(0, source.indexOf('before[0] === home')).split('\n').length;
+    const zeros = mutantsOf(file, source).filter((each) => each.line === line && each.from === '0');
+    expect(zeros.map((each) => whyEquivalent(each, source) !== undefined)).to.deep.equal([false, true]);
   });
 });

@@ -31,12 +31,13 @@ describe('listReservations', () => {
       fc.property(anyReservations, anyFilter, fc.integer({ min: 1, max: 60 }), (reservations, filter, size) => {
         const state = stateWith(reservations);
         const found: string[] = [];
-        let after = '';
+        let [after, pages] = ['', 0];
         do {
           const page = listReservations(state, filter, { after, size });
           expect(page.names.length).to.be.at.most(size);
           found.push(...page.names.map(claimKey));
           after = page.next;
+          pages++;
         } while (after !== '');
         const expected = reservations
           .filter(
@@ -44,6 +45,7 @@ describe('listReservations', () => {
           )
           .map(([, name]) => claimKey(name));
         expect(found).to.deep.equal(expected.toSorted());
+        expect(pages, 'no empty page follows a full one').to.equal(Math.max(1, Math.ceil(expected.length / size)));
       }),
     );
   });

@@ -1,12 +1,7 @@
 import { expect } from 'chai';
-import { formatAddress } from '../../addresses/address.ts';
 import type { RequestedSubnet } from '../../commands/command.ts';
-import { describeState } from '../../testing/describe-state.ts';
 import type { Event } from '../../events/event.ts';
 import type { SubnetSpec } from '../../values/configuration.ts';
-import { evolve } from '../../events/registry.ts';
-import { UndoLog } from '../../state/undo-log.ts';
-import { restoreState } from '../../state/snapshot.ts';
 import {
   allocate,
   allocateAll,
@@ -18,7 +13,7 @@ import {
   subnetConfigured,
   unbound,
 } from '../../testing/event-fixtures.ts';
-import { foldEvents, given, snapshotOf, startTime } from '../../testing/given-when-then.ts';
+import { given } from '../../testing/given-when-then.ts';
 
 const small: Partial<SubnetSpec> = {
   cidrBlock: '10.0.0.0/29',
@@ -212,33 +207,6 @@ describe('An address of one network has one holder:', () => {
     }
   });
 
-  it('a dropped claim does not rebuild the Subnets of the network', () => {
-    const successor = subnetConfigured('successor', { ...small, provider: 'net1.default' });
-    const [first, second] = [onLan('first', '10.0.0.2'), onLan('second', '10.0.0.3')];
-    const retired: Event = { type: 'SubnetRetired', subnet: 'lan', data: {} };
-    const again = allocated('third', '10.0.0.2', { subnet: 'successor', provider: 'net1.default' });
-    const state = foldEvents([lan, first, second, released(first, 2), released(second, 3), retired, successor, again]);
-    const before = state.subnets.get('successor');
-    const addresses = ['10.0.0.2', '10.0.0.3'];
-    const drop: Event = { type: 'ClaimsDropped', subnet: 'lan', data: { addresses, previous: [] } };
-    evolve(state, { ...drop, seq: 9, at: startTime + 2 * hour }, new UndoLog());
-    expect(state.subnets.get('successor')).to.equal(before);
-    expect(describeState({ ...state, dropped: new Map() })).to.deep.equal(
-      describeState(restoreState({ ...snapshotOf(state), dropped: [] })),
-    );
-  });
-
-  it('an address has the place of its older claim in the order of reuse, after the newer one of another Subnet was dropped', () => {
-    const [first, second, third] = [onLan('first', '10.0.0.2'), onLan('second', '10.0.0.3'), lent('third', '10.0.0.2')];
-    const reused = [first, released(first, 3), second, released(second, 5), third, released(third, 7)];
-    const state = foldEvents([lan, overlay, ...reused]);
-    const drop: Event = { type: 'ClaimsDropped', subnet: 'overlay', data: { addresses: ['10.0.0.2'], previous: [] } };
-    evolve(state, { ...drop, seq: 9, at: startTime + 2 * hour }, new UndoLog());
-    const [pool] = state.subnets.get('lan')?.spaces[0]?.pools ?? [];
-    const texts = [...(pool?.released.idle ?? [])].map((value) => formatAddress({ family: 4, value }));
-    expect(texts).to.deep.equal(['10.0.0.2', '10.0.0.3']);
-  });
-
   it('a MAC has one holder on the network, across all Subnets', () => {
     const mac = '02:00:00:00:00:09';
     const held = allocated('first', '10.0.0.2', { subnet: 'lan', provider: 'net1.default', mac });
@@ -275,20 +243,6 @@ describe('The provider of a subnet', () => {
     const history = [lan, first, bound(first, 2), released(first, 2)];
     expect(given(history).whenAfter(hour, moved).events).to.have.length(1);
     expect(given([...history, unbound(first)]).whenAfter(60_000, moved).events).to.have.length(1);
-  });
-});
-
-describe('A Subnet that moved to another network', () => {
-  it('A Subnet that moved to another network leaves the network that its address was used on with the next allocation', () => {
-    const first = onLan('first', '10.0.0.2');
-    const moved = subnetConfigured('lan', { ...small, provider: 'net2.default' });
-    const second = allocated('second', '10.0.0.2', { subnet: 'lan', provider: 'net2.default' });
-    const next = subnetConfigured('next', { ...small, provider: 'net1.default' });
-    const history = [lan, first, released(first, 2), moved, second, next, overlay];
-    const requestIn = (subnet: string, provider: string) =>
-      allocate('third', { provider, subnets: [subnet], candidates: [['10.0.0.2']] });
-    expect(addressesIn(given(history).when(requestIn('next', 'net1.default')).events)).to.deep.equal(['10.0.0.2']);
-    given(history).when(requestIn('overlay', 'net2.default')).thenRefused('ADDRESS_IN_USE', 'default/second');
   });
 });
 

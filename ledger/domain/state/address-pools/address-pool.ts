@@ -136,7 +136,8 @@ export class AddressPool {
     const moved = { address: this.#text(value), last: to.last };
     const isLater = (other: bigint): boolean => {
       const address = this.#text(other);
-      return compareReuse({ address, last: claimOf(address)?.last ?? 0 }, moved) > 0;
+      const { last } = claimOf(address) as Claim;
+      return compareReuse({ address, last }, moved) > 0;
     };
     undoLog.record((standing === 'idle' ? this.#idle : this.#held).insert(value, lastAt, isLater));
   }
