@@ -12,6 +12,34 @@ interface Equivalent {
 
 export const equivalentMutants: readonly Equivalent[] = [
   {
+    file: 'ledger/log/reader/reverse-scan.ts',
+    line: 'const end = isInside ? last.to - 1',
+    from: '-',
+    to: '+',
+    why: 'the last event of the segment is not before the time, so it is read in vain, if at all',
+  },
+  {
+    file: 'ledger/log/chain/ulid-source.ts',
+    line: 'if (used === pool.length)',
+    from: '0',
+    to: '1',
+    why: 'the first random byte of a pool is left out, and the others are as random',
+  },
+  {
+    file: 'ledger/log/store/txn-encoding.ts',
+    line: 'const minCapacity = 16 << 10;',
+    from: '10',
+    to: '11',
+    why: 'a buffer of another size has the same bytes in the end',
+  },
+  {
+    file: 'ledger/log/store/txn-encoding.ts',
+    line: 'expectedBytes = this.#size;',
+    from: 'expectedBytes = this.#size;',
+    to: ';',
+    why: 'a buffer of another size has the same bytes in the end',
+  },
+  {
     file: 'services/pod-watcher/controllers/mass-deletion-guard.ts',
     text: 'this.#halted.get(scope) ?? 0',
     from: '0',

@@ -7,6 +7,7 @@ import { headKey, logKey } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from './replica.ts';
 import {
+  countTurns,
   waitForRetries,
   submitAll,
   createLedger,
@@ -102,6 +103,14 @@ describe('Follower', () => {
     expect((await first).answer).to.equal(0);
     for (const answer of later) expect((await answer).answer).to.equal(1);
     expect(heads).to.equal(2);
+  });
+
+  it('Follower answers waiting reads in slices, so that timers and sockets do not wait for all of them', async () => {
+    const turns = countTurns();
+    const answeredIn = await Promise.all(
+      [0, 1, 2].map(() => follower.readLinearizable(() => turns.spend(20), withoutDeadline)),
+    ).finally(turns.end);
+    expect(new Set(answeredIn.map(({ answer }) => answer)).size).to.equal(3);
   });
 
   it('Follower answers a local read without a read of etcd', async () => {

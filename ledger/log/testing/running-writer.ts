@@ -197,3 +197,27 @@ export function createLatch(): { readonly opened: Promise<void>; open(): void } 
 
 /** Waits long enough for all retries on the memory ledger. */
 export const waitForRetries = (): Promise<void> => sleep(20);
+
+/**
+ * Counts the turns of the event loop, in a process whose clock shows the time that a test spends.
+ */
+export function countTurns(): { readonly spend: (ms: number) => number; readonly end: () => void } {
+  let [turn, spentMs] = [0, 0];
+  let next = setImmediate(function count() {
+    turn++;
+    next = setImmediate(count);
+  });
+  const now = performance.now.bind(performance);
+  performance.now = () => now() + spentMs;
+  return {
+    /** Spends time in this turn. Returns the number of the turn. */
+    spend: (ms) => {
+      spentMs += ms;
+      return turn;
+    },
+    end: () => {
+      performance.now = now;
+      clearImmediate(next);
+    },
+  };
+}

@@ -9,6 +9,7 @@ import { headKey } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import {
+  countTurns,
   waitForRetries,
   requestFor,
   bind,
@@ -43,6 +44,14 @@ describe('The writer', () => {
   afterEach(async () => void (await working.stop()));
 
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
+
+  it('The writer answers a query after a read of the head, without a read of the log', async () => {
+    const { read } = ledger;
+    let reads = 0;
+    ledger.read = (...args) => (reads++, read.apply(ledger, args));
+    const { head } = await working.writer.submit({ answer: () => 'answer', actor: '', signal: never });
+    expect([head.seq, reads]).to.deep.equal([working.replica.head.seq, 0]);
+  });
 
   it('The writer returns the head at which an answer is true', async () => {
     const first = await submit(allocate('a'));
@@ -200,6 +209,17 @@ describe('The writer', () => {
     await other.stop();
     const { answer } = await working.writer.submit({ answer: (state) => state.pods.size, actor: '', signal: never });
     expect(answer).to.equal(1);
+  });
+
+  it('The writer answers queries that waited for the log in slices, so that timers and sockets do not wait for all of them', async () => {
+    const other = await startWriter(memory);
+    await submitAll(other.writer, allocate('a'));
+    await other.stop();
+    const turns = countTurns();
+    const answeredIn = await Promise.all(
+      [0, 1, 2].map(() => working.writer.submit({ answer: () => turns.spend(20), actor: '', signal: never })),
+    ).finally(turns.end);
+    expect(new Set(answeredIn.map(({ answer }) => answer)).size).to.equal(3);
   });
 
   it('The writer answers no query when the head is another event of the same number', async () => {
