@@ -87,6 +87,8 @@ describe('The fence of an address', () => {
     const before = text();
     memory.put(key, before.replace('uid-a', 'uid-of-none'));
     await failureOf(working.writer.submit(requestFor(release('a'))));
+    await rounds(1, working.replica);
+    expect([...working.replica.state.fenced]).to.deep.equal([`macvlan/${address}`]);
     await rounds(2, working.replica);
     memory.remove(key);
     await rounds(2, working.replica);
@@ -101,6 +103,20 @@ describe('The fence of an address', () => {
     memory.remove(stray);
     await rounds(1, working.replica);
     expect((await working.writer.submit(requestFor(request))).answer.addresses).to.deep.equal(['172.17.0.12']);
+  });
+
+  it('The fence of an address ends although a thousand others stay: each round reads a thousand keys, and they take turns', async () => {
+    const { replica } = working;
+    for (let index = 0; index < 1_000; index++) {
+      replica.state.fenced.add(`macvlan/172.17.1.${index}`);
+      memory.put(addressKey({ subnet: 'macvlan', address: `172.17.1.${index}` }), '{}');
+    }
+    replica.state.fenced.add(`macvlan/${address}`);
+    await rounds(1_000, replica);
+    expect(replica.state.fenced.has(`macvlan/${address}`), 'after one round').to.equal(true);
+    await rounds(1, replica);
+    expect(replica.state.fenced.has(`macvlan/${address}`), 'in the second round').to.equal(false);
+    expect(replica.state.fenced.size).to.equal(1_000);
   });
 
   it('The fence of an address ends on a replica that reads a later event of the address', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { restoreState } from '../../domain/state/snapshot.ts';
@@ -170,6 +171,21 @@ describe('replay', () => {
           await resume();
           expect(memory.everything()).to.deep.equal(from.everything());
         }
+    });
+
+    it('an interrupted replay rejects with the failure of its append, also if that comes before the next event', async () => {
+      const unhandled: unknown[] = [];
+      const onUnhandled = (error: unknown): void => void unhandled.push(error);
+      process.on('unhandledRejection', onUnhandled);
+      try {
+        const to = new UnreliableLedger(new MemoryLedger(fewOps));
+        to.faults.push(to.lostRequest);
+        await failureOf(replay(to, linesOf(from), { signal: never }));
+        await turn();
+      } finally {
+        process.off('unhandledRejection', onUnhandled);
+      }
+      expect(unhandled).to.deep.equal([]);
     });
 
     it('a replay stops replicas that were loaded before it, because they have other revisions of the claims', async () => {

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { accessOptions } from './etcd-access.ts';
+import type { Etcd3 } from 'etcd3';
+import type { CertificateReloader } from '../../../lib/tls/certificate-reloader.ts';
+import { accessOptions, useCertificates } from './etcd-access.ts';
 
 describe('accessOptions', () => {
   let folder: string;
@@ -38,5 +40,20 @@ describe('accessOptions', () => {
     expect([auth?.username, auth?.password]).to.deep.equal(['ipledger', 'first']);
     fileOf('password', 'second\r\n');
     expect(auth?.password).to.equal('second');
+  });
+});
+
+describe('useCertificates', () => {
+  it('useCertificates sends no address as server name, and leaves the name of a member as it is', () => {
+    const hosts = ['etcd-0.etcd:2379', '10.0.0.1:2379', '[fd00::1]:2379'].map((host) => ({
+      host,
+      channelCredentials: undefined,
+      channelOptions: { kept: 1 },
+    }));
+    const client = { pool: { hosts, authenticator: {} } } as unknown as Etcd3;
+    useCertificates(client, {} as CertificateReloader);
+    const ofAddress = { kept: 1, 'grpc.ssl_target_name_override': 'etcd' };
+    expect(hosts.map(({ channelOptions }) => channelOptions)).to.deep.equal([{ kept: 1 }, ofAddress, ofAddress]);
+    for (const { channelCredentials } of hosts) expect(channelCredentials).to.not.equal(undefined);
   });
 });

@@ -272,6 +272,19 @@ describe('an object that reserves an address', () => {
       expect(patches[1]).to.deep.include({ spec: { ipAddress: both } });
     });
 
+  it('an IP object that names its addresses in ipAddress alone reserves these', async () => {
+    for (const [ipAddress, addresses] of [
+      ['10.0.0.61', ['10.0.0.61']],
+      [' 10.0.0.61, fd00::61,', ['10.0.0.61', 'fd00::61']],
+    ] as const) {
+      const { objects, reservations, requests } = createIpWorld();
+      const pod = { podName: 'a', namespace: 'default', subnet: 'lan' };
+      objects.put(ip('a.default.lan.default', { ...pod, ipAddress, v4IpAddress: '', v6IpAddress: '' }));
+      await reservations.start();
+      expect(requests[0]).to.deep.include({ addresses });
+    }
+  });
+
   it('an IP object keeps the named address while the other family is full, and is completed when that has a free address', async () => {
     const { objects, reservations, requests, patches, answers } = createIpWorld();
     answers.addresses = ['10.0.0.61'];
