@@ -157,6 +157,19 @@ describe('scanReverse', () => {
     expect(found.scannedFrom).to.be.above(3);
   });
 
+  it('scanReverse takes the start of a binding from the events that the call scans anyway, without another read', async () => {
+    const held = allocated('target', '172.17.0.11');
+    const events: Record<number, Event> = { 2: held, 3: bound(held, 2, { node: 'node-9' }), 4_500: unbound(held) };
+    const eventAt = (seq: number): Event => events[seq] ?? subnetConfigured();
+    const short = new Log(
+      linesOf(5_000, { eventAt, earlier: { 3: { '172.17.0.11': 2 }, 4_500: { '172.17.0.11': 3 } } }),
+    );
+    const filter = { ...matchAllEvents, node: 'node-9' };
+    const found = await search(5_000, { filter }, short as unknown as Ledger);
+    expect(found.events.map(({ envelope }) => envelope.seq)).to.deep.equal([4_500, 3]);
+    expect(short.seqsRead).to.deep.equal([]);
+  });
+
   it('scanReverse returns all available events of a sealed log, then reports its beginning', async () => {
     log.floor = 42_500;
     const { events, scannedFrom, hasMore } = await search(44_000);

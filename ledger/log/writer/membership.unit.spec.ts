@@ -21,8 +21,13 @@ describe('The clocks of other members', () => {
    * the last read.
    * @param aheadMs how far this clock is ahead at each read; the last one counts for all later
    * reads
+   * @param clocksAt the clocks of the other members at a read, counted from 1
    */
-  async function readAt(times: readonly number[], aheadMs = [3_600_000]): Promise<Membership> {
+  async function readAt(
+    times: readonly number[],
+    aheadMs = [3_600_000],
+    clocksAt: (read: number) => Readonly<Record<string, number>> = () => ({ b: 0, c: 0 }),
+  ): Promise<Membership> {
     const done = Promise.withResolvers<void>();
     let [reads, time] = [0, 0];
     performance.now = () => time;
@@ -32,8 +37,10 @@ describe('The clocks of other members', () => {
         return new Promise(() => undefined);
       }
       time = times[reads++] ?? 0;
-      const value = Buffer.from(JSON.stringify({ reads: eventVersions, at: new Date(0).toISOString() }));
-      const kvs = ['b', 'c'].map((name) => ({ key: Buffer.from(memberKey(name)), value, mod_revision: `${reads}` }));
+      const kvs = Object.entries(clocksAt(reads)).map(([name, clock]) => {
+        const value = Buffer.from(JSON.stringify({ reads: eventVersions, at: new Date(clock).toISOString() }));
+        return { key: Buffer.from(memberKey(name)), value, mod_revision: `${reads}` };
+      });
       return Promise.resolve({ kvs });
     };
     const client = {
@@ -72,6 +79,20 @@ describe('The clocks of other members', () => {
     expect([...membership.aheadMs.values()]).to.deep.equal([0, 0]);
     expect(membership.clockSkewed.aborted).to.equal(false);
   });
+
+  for (const [what, clocks, aheadMs, isSkewed] of [
+    ['no other member is left', {}, 3_600_000, true],
+    ['the only other member differs, too', { b: 0 }, 3_600_000, true],
+    ['the only other member agrees', { b: 3_570_000 }, 3_600_000, false],
+    ['one of the others agrees', { b: 3_600_000, c: 0 }, 3_600_000, false],
+    ['no other member is left, and the clock was corrected', {}, 0, false],
+  ] as const)
+    it(`The clocks of other members showed a wrong clock: it ${isSkewed ? 'stays wrong' : 'is no longer known to be wrong'} when ${what}`, async () => {
+      const membership = await readAt([0, 2_000, 4_000], [3_600_000, 3_600_000, aheadMs], (read) =>
+        read < 3 ? { b: 0, c: 0 } : clocks,
+      );
+      expect(membership.clockSkewed.aborted).to.equal(isSkewed);
+    });
 
   /** The reads after which a replica stops to wait for the comparison of clocks. */
   async function readsUntilCompared(kvsOf: (read: number) => readonly object[]): Promise<number> {
