@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -196,6 +196,16 @@ describe('Daemon server', () => {
     await begun;
     client.destroy();
     await aborted;
+  });
+
+  it('Daemon server does not abort the handler’s signal of a request that it has answered', async () => {
+    const signals: AbortSignal[] = [];
+    const connections: Socket[] = [];
+    daemon.server.on('connection', (connection) => connections.push(connection));
+    handleRequest = (_pluginRequest, signal) => Promise.resolve(String(signals.push(signal)));
+    await send();
+    await Promise.all(connections.filter((each) => !each.closed).map((each) => once(each, 'close')));
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
   });
 
   it('Daemon server responds with "try again" to waiting requests when it stops', async () => {

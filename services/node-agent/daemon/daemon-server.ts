@@ -76,7 +76,10 @@ interface Exchange {
 async function handle(handleRequest: RequestHandler, exchange: Exchange, log: Logger): Promise<void> {
   const { request, response, stopping, deadlines } = exchange;
   const disconnect = new AbortController();
-  response.once('close', () => disconnect.abort());
+  // Spares a request that was answered the exception of an abort.
+  response.once('close', () => {
+    if (!response.writableFinished) disconnect.abort();
+  });
   const disconnected = disconnect.signal;
   const verb = verbs.find((name) => request.url === `/api/v1/${name}`);
   const rejected = rejectedStatus(request, verb);

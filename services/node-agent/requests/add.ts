@@ -4,7 +4,7 @@
  * its deadline it fails with the cause.
  */
 import { isIPv6 } from 'node:net';
-import { pause, timeoutSignal } from '../../../lib/process/abortable.ts';
+import { timeoutSignal } from '../../../lib/process/abortable.ts';
 import { type ErrorCode, IpledgerError } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/process/log.ts';
 import { launcherPrefix } from '../../../lib/kubernetes/pod-identity.ts';
@@ -243,13 +243,15 @@ async function attach(
     // Ends the wait for a Pod whose own request is wrong: pod-watcher requests nothing for it, so
     // no event would end the wait.
     const checkFault = async (): Promise<void> => {
-      await pause(deps.faultCheckMs ?? defaultFaultCheckMs, waiting.signal);
-      const isWrong = !waiting.signal.aborted && isFaultOfPod(await readWarning(waiting.signal));
+      const isWrong = isFaultOfPod(await readWarning(waiting.signal));
       if (!isWrong || waiting.signal.aborted) return;
       isFault = true;
       waiting.abort();
     };
-    const checked = checkFault();
+    let checked: Promise<void> | undefined;
+    const timer = setTimeout(() => {
+      checked = checkFault();
+    }, deps.faultCheckMs ?? defaultFaultCheckMs);
     const untilFault = AbortSignal.any([signal, waiting.signal]);
     try {
       return await allocator.attach(request, { timeoutMs: timeoutMs + bindMs, signal: untilFault, trace });
@@ -257,7 +259,8 @@ async function attach(
       mayBeBound ||= isFault || mayBeExecuted(IpledgerError.from(error));
       throw isFault ? new IpledgerError('NOT_REQUESTED', 'the request of the Pod is wrong', { cause: error }) : error;
     } finally {
-      waiting.abort();
+      clearTimeout(timer);
+      if (checked) waiting.abort();
       await checked;
     }
   };

@@ -43,5 +43,5 @@ export const hasPendingDel = (folder: string, container: ContainerInterface): bo
 
 /** Removes the container's pending DEL after a new ADD, whose binding that DEL must not end. */
 export async function removePendingDel(folder: string, container: ContainerInterface): Promise<void> {
-  await rm(join(folder, fileNameOf(container)), { force: true });
+  if (hasPendingDel(folder, container)) await rm(join(folder, fileNameOf(container)), { force: true });
 }
