@@ -1,6 +1,11 @@
 // Command kube-ovn is a CNI IPAM plugin. It sends each request to the node agent on a unix socket and prints the response as
 // a CNI result. Its name, configuration, errors and wire format are those of Kube-OVN's plugin, so that existing
 // NetworkAttachmentDefinitions work unchanged.
+//
+// Its process lives for milliseconds. So the runtime does not read the CPU limit of its cgroup, which takes 0.1 ms.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
 package main
 
 import (

@@ -111,7 +111,7 @@ func checkSocketFolder(named, resolved string) error {
 		}
 		return fmt.Errorf("is in none of the folders of %s", socketFoldersVariable)
 	}
-	for _, path := range []string{named, resolved} {
+	for _, path := range slices.Compact([]string{named, resolved}) {
 		for _, folder := range containerFolders {
 			if within(folder, path) != "" {
 				return fmt.Errorf("is below %s, where containers have files", folder)
