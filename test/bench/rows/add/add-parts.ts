@@ -25,14 +25,14 @@ const answer = JSON.stringify({ ips: [{ ip: '10.64.0.2', cidr: '10.64.0.0/12', g
 const response = `HTTP/1.0 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`;
 
 export async function measureAddParts(environment: AddEnvironment, calls: number): Promise<AddParts> {
-  const { run, endpoint, allocate } = environment;
-  const exec = median((await callVersion(calls)).map(({ ms }) => ms));
+  const { run, endpoint, plugin, allocate } = environment;
+  const exec = median((await callVersion(plugin, calls)).map(({ ms }) => ms));
 
   const socket = join(run.folder, 'answers-at-once.sock');
   const server = createServer((plugin) => plugin.once('data', () => plugin.end(response)));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
   const names = Array.from({ length: calls }, (_, index) => `pod-of-socket-${index}`);
-  const answered = median((await addOurs({ socket })(names)).each.map(({ ms }) => ms));
+  const answered = median((await addOurs({ plugin, socket })(names)).each.map(({ ms }) => ms));
   server.close();
 
   const connection = connect(endpoint, undefined);

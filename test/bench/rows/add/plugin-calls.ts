@@ -3,7 +3,7 @@
  * plugins `static` and `host-local`.
  */
 import { join } from 'node:path';
-import { kubeOvnPlugin, pluginProcess, podArgs } from '../../../harness/cni.ts';
+import { pluginProcess, podArgs } from '../../../harness/cni.ts';
 import { findPlugins } from '../../../harness/programs/find-program.ts';
 import { type TimedProcess, timeProcesses } from '../../time-processes.ts';
 import { type AddEnvironment, namespace, provider } from './add-environment.ts';
@@ -37,8 +37,8 @@ interface Plugin {
 export type AddPods = (pods: readonly string[], options?: { readonly atOnce?: boolean }) => Promise<Adds>;
 
 /** ADDs of our plugin and agent, with the durable bind. */
-export const addOurs = ({ socket }: Pick<AddEnvironment, 'socket'>): AddPods =>
-  addsOf(() => ({ file: kubeOvnPlugin, ipam: { type: 'kube-ovn', server_socket: socket, provider } }));
+export const addOurs = ({ plugin, socket }: Pick<AddEnvironment, 'plugin' | 'socket'>): AddPods =>
+  addsOf(() => ({ file: plugin, ipam: { type: 'kube-ovn', server_socket: socket, provider } }));
 
 /** ADDs of `static`, which only prints the address of its configuration. */
 export const addStatic: AddPods = addsOf(async () => ({
@@ -83,9 +83,9 @@ export const podNames = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** Runs our plugin without its agent: it prints its versions. */
-export async function callVersion(times: number): Promise<readonly TimedProcess[]> {
-  const called = await pluginProcess({ command: 'VERSION', plugin: kubeOvnPlugin, config: { cniVersion: '1.0.0' } });
-  const process = { program: kubeOvnPlugin, ...called };
+export async function callVersion(plugin: string, times: number): Promise<readonly TimedProcess[]> {
+  const called = await pluginProcess({ command: 'VERSION', plugin, config: { cniVersion: '1.0.0' } });
+  const process = { program: plugin, ...called };
   return (await timeProcesses(Array.from({ length: times }, () => process))).calls;
 }
 
