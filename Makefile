@@ -131,7 +131,7 @@ sim: node_modules ## the deterministic simulation: allocators, pod-watchers and 
 	@node test/simulation/main.ts
 
 .PHONY: soak
-soak: cni programs ## days of a cluster's life in fast-forward, under faults: memory, descriptors and etcd stay flat, nothing is left (root; not part of test; HOURS=24 or MINUTES=n, NODES=n, FOLDER=path)
+soak: cni programs ## days of a cluster's life in fast-forward, under faults: memory, descriptors and etcd stay flat, nothing is left (root; not part of test; HOURS=48 or MINUTES=n, NODES=n, FOLDER=path)
 	@$(own_cluster) node test/soak/main.ts
 
 .PHONY: soak-nodes

@@ -3,22 +3,31 @@
  * tier, which must fail. It prints how each mistake was found, and exits with 1 if one was not.
  * BUG=text selects mistakes by name or file; JOBS is how many run at a time. BY=sim runs the
  * simulation in place of the specs, with SEEDS=n seeds of the half that runs the file.
+ *
+ * The specs that were red are written to found-by.json, and counted in docs/guarantees.md.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { tiedCommand } from '../harness/processes/parent-death.ts';
 import { openRun } from '../harness/run.ts';
+import { countInGuarantees, readFinders, simulation, writeFinders } from './found-by.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { plantedBugs } from './planted-bugs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 /** The time limit of a test. A failure by time does not count: it does not name the mistake. */
-const testTimeoutMs = 60_000;
+const testTimeoutMs = 30_000;
 const runTimeoutMs = 180_000;
 
 type Outcome = 'found' | 'found by a timeout only' | 'not found';
+
+interface Result {
+  readonly outcome: Outcome;
+  /** Paths of the spec files that were red by an assertion, from the root. */
+  readonly finders: readonly string[];
+}
 
 const { BUG: selection = '', JOBS: jobs = String(availableParallelism()), SEEDS: seeds = '300' } = process.env;
 const bySimulation = process.env['BY'] === 'sim';
@@ -26,7 +35,8 @@ const bySimulation = process.env['BY'] === 'sim';
 const halfOf = (file: string): string => (/^(ledger|services\/allocator)\//.test(file) ? 'ledger' : 'cluster');
 const selected = plantedBugs.filter(({ name, file }) => `${file} ${name}`.includes(selection));
 const waiting = [...selected];
-const outcomes = new Map<PlantedBug, Outcome>();
+const results = new Map<PlantedBug, Result>();
+const finders = readFinders();
 // The folder of a run is removed also when this process ends by a signal
 const run = openRun();
 try {
@@ -34,21 +44,30 @@ try {
 } finally {
   await run.end();
 }
-const missed = selected.filter((bug) => outcomes.get(bug) !== 'found');
+const missed = selected.filter((bug) => results.get(bug)?.outcome !== 'found');
 for (const { name, file, specs } of missed)
   console.log(
     `not found: ${file}: ${name}\n  by ${bySimulation ? `${seeds} seeds of the simulation` : specs.join(' ')}`,
   );
 console.log(`${selected.length - missed.length} of ${selected.length} planted mistakes were found`);
+countInGuarantees(finders);
 process.exitCode = missed.length === 0 && selected.length > 0 ? 0 : 1;
 
 async function work(): Promise<void> {
   const copy = copyProject();
   for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
-    const outcome = await tryOne(copy, bug);
-    outcomes.set(bug, outcome);
-    console.log(`${outcome.padEnd(24)} ${bug.file}: ${bug.name}`);
+    const result = await tryOne(copy, bug);
+    results.set(bug, result);
+    record(bug, result);
+    console.log(`${result.outcome.padEnd(24)} ${bug.file}: ${bug.name}`);
   }
+}
+
+/** Replaces the finds of this method. Those of the other one stay. */
+function record({ name }: PlantedBug, { finders: found }: Result): void {
+  const others = finders.get(name)?.filter((suite) => (suite === simulation) !== bySimulation) ?? [];
+  finders.set(name, [...others, ...found]);
+  writeFinders(finders);
 }
 
 /** The files of the working tree, also those that are not committed. */
@@ -66,7 +85,7 @@ function copyProject(): string {
   return copy;
 }
 
-async function tryOne(copy: string, { file, from, to, specs }: PlantedBug): Promise<Outcome> {
+async function tryOne(copy: string, { file, from, to, specs }: PlantedBug): Promise<Result> {
   const path = join(copy, file);
   const right = readFileSync(path, 'utf8');
   writeFileSync(
@@ -80,20 +99,32 @@ async function tryOne(copy: string, { file, from, to, specs }: PlantedBug): Prom
   }
 }
 
-function runSpecs(copy: string, specs: readonly string[]): Promise<Outcome> {
-  const mocha = [join(root, 'node_modules/mocha/bin/mocha.js'), '--bail', `--timeout=${testTimeoutMs}`, ...specs];
+/** Runs all specs of the tier: also those behind the first red one count as finders. */
+function runSpecs(copy: string, specs: readonly string[]): Promise<Result> {
+  const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
+  const args = [mocha, '--reporter=json-stream', `--timeout=${testTimeoutMs}`, ...specs];
   const options = { cwd: copy, timeout: runTimeoutMs, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {
-    execFile(...tiedCommand(process.execPath, mocha), options, (error, stdout) => {
-      if (!error) return resolve('not found');
-      const isSlow = error.killed === true || /Timeout of \d+ms exceeded/.test(stdout);
-      resolve(isSlow ? 'found by a timeout only' : 'found');
+    execFile(...tiedCommand(process.execPath, args), options, (error, stdout) => {
+      const failures = readFailures(stdout);
+      const finders = failures.filter(({ isTimeout }) => !isTimeout).map(({ file }) => relative(copy, file));
+      const isSlow = error?.killed === true || failures.length > 0;
+      const outcome = finders.length > 0 ? 'found' : isSlow ? 'found by a timeout only' : 'not found';
+      resolve({ outcome, finders: [...new Set(finders)] });
     });
   });
 }
 
+/** Reads the failures in the lines of mocha's reporter json-stream. A run may end in a line. */
+function readFailures(output: string): { readonly file: string; readonly isTimeout: boolean }[] {
+  return [...output.matchAll(/^\["fail",(\{.*\})\]$/gm)].map(([, json = '']) => {
+    const { file, err } = JSON.parse(json) as { readonly file: string; readonly err: string };
+    return { file, isTimeout: /Timeout of \d+ms exceeded/.test(err) };
+  });
+}
+
 /** Runs the simulation. A run that ends without a report does not count as a find, either. */
-function runSimulation(copy: string, half: string): Promise<Outcome> {
+function runSimulation(copy: string, half: string): Promise<Result> {
   const program = [join(copy, 'test/simulation/main.ts')];
   const env = { ...process.env, SEEDS: seeds, HALF: half, JOBS: '1', FIRST: '1' };
   return new Promise((resolve) => {
@@ -103,7 +134,8 @@ function runSimulation(copy: string, half: string): Promise<Outcome> {
       (_, stdout) => {
         const [, violation] = /^[a-z]+, (seed .*)$/m.exec(stdout) ?? [];
         if (violation !== undefined) console.log(violation.slice(0, 300));
-        resolve(violation === undefined ? 'not found' : 'found');
+        const isFound = violation !== undefined;
+        resolve({ outcome: isFound ? 'found' : 'not found', finders: isFound ? [simulation] : [] });
       },
     );
   });

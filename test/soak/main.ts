@@ -2,7 +2,7 @@
  * `make soak`: the life of a cluster in fast-forward, under faults. It exits with 1 if a quantity
  * of a program or a store grows, or if something is left after all Pods are deleted.
  *
- *   HOURS=24    simulated hours
+ *   HOURS=48    simulated hours; in fewer, a role of a process has too few hours to judge its heap
  *   MINUTES=n   of real time, in place of HOURS, but at least a simulated day
  *   NODES=20    nodes, each with an agent
  *   FOLDER=path of samples.csv (default: .cache/soak)
@@ -28,7 +28,7 @@ import { formatReport } from './report.ts';
 import { Sampler } from './samples.ts';
 
 const minutes = readCount('MINUTES', 0);
-const hours = readCount('HOURS', minutes > 0 ? Infinity : 24);
+const hours = readCount('HOURS', minutes > 0 ? Infinity : 48);
 const nodeCount = readCount('NODES', 20);
 const folder = process.env['FOLDER'] || join(cacheFolder, 'soak');
 mkdirSync(folder, { recursive: true });
