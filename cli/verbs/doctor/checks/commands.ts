@@ -1,6 +1,4 @@
 /** Commands for remedies about the programs, which differ with the place where these run. */
-import { chartNamespace } from '../../../clients/ledger-client.ts';
-
 export interface Commands {
   /** The log of all Pods of a component. */
   readonly readLog: (component: string) => string;
@@ -16,18 +14,14 @@ export interface Commands {
 }
 
 /** For Pods of the chart in a namespace. */
-export function commandsForPods(namespace: string): Commands {
-  const withEtcd = `ipledger with-etcd${namespace === chartNamespace ? '' : ` --namespace ${namespace}`}`;
-  return {
-    readLog: (component) =>
-      `kubectl -n ${namespace} logs -l app.kubernetes.io/component=${component} --tail=-1 --prefix`,
-    findPods: (component) => `kubectl -n ${namespace} get pods -l app.kubernetes.io/component=${component} -o wide`,
-    etcdctl: `${withEtcd} etcdctl`,
-    etcdctlAsRoot: `${withEtcd} --secret ipledger-etcd-root etcdctl`,
-    listVersions: `helm list -n ${namespace}  # end the upgrade, or roll it back`,
-    installPlugin: (agent) => `kubectl -n ${namespace} delete pod ${agent}  # its init container installs the plugin`,
-  };
-}
+export const commandsForPods = (namespace: string): Commands => ({
+  readLog: (component) => `kubectl -n ${namespace} logs -l app.kubernetes.io/component=${component} --tail=-1 --prefix`,
+  findPods: (component) => `kubectl -n ${namespace} get pods -l app.kubernetes.io/component=${component} -o wide`,
+  etcdctl: `ipledger with-etcd --namespace ${namespace} etcdctl`,
+  etcdctlAsRoot: `ipledger with-etcd --namespace ${namespace} --secret ipledger-etcd-root etcdctl`,
+  listVersions: `helm list -n ${namespace}  # end the upgrade, or roll it back`,
+  installPlugin: (agent) => `kubectl -n ${namespace} delete pod ${agent}  # its init container installs the plugin`,
+});
 
 /** For programs that do not run as Pods. */
 export const commandsWithoutPods: Commands = {
