@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
+import type { State } from '../../domain/state/state.ts';
 import type { PendingRequest } from '../pending-request.ts';
 import { LedgerClock } from '../chain/ledger-clock.ts';
 import { headKey } from '../store/keys.ts';
@@ -209,6 +210,19 @@ describe('The writer', () => {
     await other.stop();
     const { answer } = await working.writer.submit({ answer: (state) => state.pods.size, actor: '', signal: never });
     expect(answer).to.equal(1);
+  });
+
+  it('The writer rejects a query whose caller left during a read of the log, and answers the others', async () => {
+    const other = await startWriter(memory);
+    await submitAll(other.writer, allocate('a'));
+    await other.stop();
+    const leaving = new AbortController();
+    const { read } = ledger;
+    ledger.read = (...args) => (leaving.abort(), read.apply(ledger, args));
+    const query = { answer: (state: State) => state.pods.size, actor: '' };
+    const left = failureOf(working.writer.submit({ ...query, signal: leaving.signal }));
+    expect((await working.writer.submit({ ...query, signal: never })).answer).to.equal(1);
+    expect(await Promise.race([left, turn()])).to.have.property('code', 'CANCELLED');
   });
 
   it('The writer answers queries that waited for the log in slices, so that timers and sockets do not wait for all of them', async () => {
