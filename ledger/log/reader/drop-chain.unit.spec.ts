@@ -35,6 +35,7 @@ function chainOf(events: readonly Event[], address: string, last: readonly numbe
   const reader = {
     readEach: (seqs: readonly number[]) => {
       reads.push([...seqs]);
+      if (reads.length > events.length + 1) throw new Error('the chain does not end');
       return Promise.resolve(seqs.map((seq) => lines[seq - 1]));
     },
   } as EventReader;

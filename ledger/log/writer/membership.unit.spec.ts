@@ -8,6 +8,87 @@ import { Membership } from './membership.ts';
 
 const now = performance.now.bind(performance);
 
+describe('The member key', () => {
+  afterEach(() => void (performance.now = now));
+
+  /** An etcd that grants leases with the numbers 1, 2, …, and has one key. */
+  class SmallEtcd {
+    key: { readonly lease: string } | undefined;
+    readonly revoked: string[] = [];
+    leases = 0;
+    onRead: () => void = () => undefined;
+    onWrite: () => void = () => undefined;
+    onGrant: () => void = () => undefined;
+
+    get client(): Etcd3 {
+      const kvs = (): object[] =>
+        this.key ? [{ ...this.key, key: Buffer.from(memberKey('a')), value: Buffer.from('{}') }] : [];
+      const client = {
+        kv: {
+          range: async () => (this.onRead(), { kvs: kvs() }),
+          put: async ({ lease }: { readonly lease: string }) => ((this.key = { lease }), this.onWrite()),
+        },
+        leaseClient: {
+          leaseGrant: async () => (this.onGrant(), { ID: String(++this.leases) }),
+          leaseRevoke: async ({ ID }: { readonly ID: string }) => void this.revoked.push(ID),
+        },
+      };
+      return client as unknown as Etcd3;
+    }
+  }
+
+  /**
+   * Refreshes the member key of a replica a number of times.
+   * @param afterFirst changes etcd after the first write
+   * @returns the lease of each write
+   */
+  async function refresh(etcd: SmallEtcd, times: number, afterFirst?: () => void): Promise<(string | undefined)[]> {
+    const stopping = new AbortController();
+    const leases: (string | undefined)[] = [];
+    let reads = 0;
+    etcd.onRead = () => {
+      if (++reads <= times) return;
+      stopping.abort();
+      throw new Error('the test has ended');
+    };
+    etcd.onWrite = () => {
+      leases.push(etcd.key?.lease);
+      if (leases.length === 1) afterFirst?.();
+    };
+    const self = { replica: 'a', address: 'a:7411', reads: eventVersions };
+    await new Membership({ client: etcd.client, self, log: silentLog, refreshMs: 1 }).run(stopping.signal);
+    return leases;
+  }
+
+  it('The member key stays on one lease, which is revoked when the replica stops', async () => {
+    const etcd = new SmallEtcd();
+    expect(await refresh(etcd, 3)).to.deep.equal(['1', '1', '1']);
+    expect(etcd.revoked).to.deep.equal(['1']);
+  });
+
+  it('The member key moves to a new lease when the replica has given up its lease, though etcd still has the key', async () => {
+    const etcd = new SmallEtcd();
+    let time = 0;
+    performance.now = () => time;
+    // The first grant takes longer than the lease lasts
+    etcd.onGrant = () => void (time = 60_000);
+    expect(await refresh(etcd, 2)).to.deep.equal(['1', '2']);
+    expect(etcd.revoked).to.deep.equal(['1', '2']);
+  });
+
+  it('The member key moves to a new lease when another process has written it under the same name', async () => {
+    const etcd = new SmallEtcd();
+    expect(await refresh(etcd, 2, () => (etcd.key = { lease: '99' }))).to.deep.equal(['1', '2']);
+    expect(etcd.revoked).to.deep.equal(['1', '2']);
+  });
+
+  it('The member key is written again on a new lease at the next refresh after its deletion', async () => {
+    const etcd = new SmallEtcd();
+    expect(await refresh(etcd, 2, () => (etcd.key = undefined))).to.deep.equal(['1', '2']);
+    expect(etcd.revoked).to.deep.equal(['1', '2']);
+  });
+});
+
 describe('The clocks of other members', () => {
   let stopping: AbortController;
   beforeEach(() => void (stopping = new AbortController()));
@@ -118,86 +199,5 @@ describe('The clocks of other members', () => {
     expect(await readsUntilCompared(() => []), 'no other member').to.equal(1);
     expect(await readsUntilCompared((read) => [member(read)]), 'a member that refreshes its key').to.equal(2);
     expect(await readsUntilCompared(() => [member(1)]), 'a member that is gone').to.equal(3);
-  });
-});
-
-describe('The member key', () => {
-  afterEach(() => void (performance.now = now));
-
-  /** An etcd that grants leases with the numbers 1, 2, …, and has one key. */
-  class SmallEtcd {
-    key: { readonly lease: string } | undefined;
-    readonly revoked: string[] = [];
-    leases = 0;
-    onRead: () => void = () => undefined;
-    onWrite: () => void = () => undefined;
-    onGrant: () => void = () => undefined;
-
-    get client(): Etcd3 {
-      const kvs = (): object[] =>
-        this.key ? [{ ...this.key, key: Buffer.from(memberKey('a')), value: Buffer.from('{}') }] : [];
-      const client = {
-        kv: {
-          range: async () => (this.onRead(), { kvs: kvs() }),
-          put: async ({ lease }: { readonly lease: string }) => ((this.key = { lease }), this.onWrite()),
-        },
-        leaseClient: {
-          leaseGrant: async () => (this.onGrant(), { ID: String(++this.leases) }),
-          leaseRevoke: async ({ ID }: { readonly ID: string }) => void this.revoked.push(ID),
-        },
-      };
-      return client as unknown as Etcd3;
-    }
-  }
-
-  /**
-   * Refreshes the member key of a replica a number of times.
-   * @param afterFirst changes etcd after the first write
-   * @returns the lease of each write
-   */
-  async function refresh(etcd: SmallEtcd, times: number, afterFirst?: () => void): Promise<(string | undefined)[]> {
-    const stopping = new AbortController();
-    const leases: (string | undefined)[] = [];
-    let reads = 0;
-    etcd.onRead = () => {
-      if (++reads <= times) return;
-      stopping.abort();
-      throw new Error('the test has ended');
-    };
-    etcd.onWrite = () => {
-      leases.push(etcd.key?.lease);
-      if (leases.length === 1) afterFirst?.();
-    };
-    const self = { replica: 'a', address: 'a:7411', reads: eventVersions };
-    await new Membership({ client: etcd.client, self, log: silentLog, refreshMs: 1 }).run(stopping.signal);
-    return leases;
-  }
-
-  it('The member key stays on one lease, which is revoked when the replica stops', async () => {
-    const etcd = new SmallEtcd();
-    expect(await refresh(etcd, 3)).to.deep.equal(['1', '1', '1']);
-    expect(etcd.revoked).to.deep.equal(['1']);
-  });
-
-  it('The member key moves to a new lease when the replica has given up its lease, though etcd still has the key', async () => {
-    const etcd = new SmallEtcd();
-    let time = 0;
-    performance.now = () => time;
-    // The first grant takes longer than the lease lasts
-    etcd.onGrant = () => void (time = 60_000);
-    expect(await refresh(etcd, 2)).to.deep.equal(['1', '2']);
-    expect(etcd.revoked).to.deep.equal(['1', '2']);
-  });
-
-  it('The member key moves to a new lease when another process has written it under the same name', async () => {
-    const etcd = new SmallEtcd();
-    expect(await refresh(etcd, 2, () => (etcd.key = { lease: '99' }))).to.deep.equal(['1', '2']);
-    expect(etcd.revoked).to.deep.equal(['1', '2']);
-  });
-
-  it('The member key is written again on a new lease at the next refresh after its deletion', async () => {
-    const etcd = new SmallEtcd();
-    expect(await refresh(etcd, 2, () => (etcd.key = undefined))).to.deep.equal(['1', '2']);
-    expect(etcd.revoked).to.deep.equal(['1', '2']);
   });
 });

@@ -35,6 +35,19 @@ describe('the termination of a Pod', () => {
     );
   });
 
+  for (const [graceSeconds, evidence] of [
+    [0, 'its last deletion was at 2026-01-31T08:00:00Z, without a grace period'],
+    [30, 'terminating since 2026-01-31T08:00:00Z, and overdue by a second grace period'],
+  ] as const)
+    it(`the Pod controller names as evidence of a Pod that terminates for too long: ${evidence}`, async () => {
+      const terminatingBefore = { 'uid-a': [30, 60_000] } as const;
+      const { pods, allocator, controller } = world({ allocations: [heldAllocation('a')], terminatingBefore });
+      pods.put({ ...beingDeleted(podWithNetwork('a')), graceSeconds });
+      controller.start();
+      await until(() => allocator.released.length === 1);
+      expect(allocator.released[0]).to.include({ cause: 'RELEASE_CAUSE_POD_DELETED', evidence });
+    });
+
   it('the Pod controller waits after a Pod disappeared without a mark, but not for a later uid of its name', async () => {
     const { pods, allocator, controller, sendEvents } = world({
       allocations: [heldAllocation('a')],
