@@ -103,11 +103,9 @@ export class NamespaceBindings {
   }
 }
 
-/** Whether a Subnet is restricted to namespaces and belongs to the primary network. */
-function isBindable({ spec, namespaceRestriction: { namespaces, selectors }, deleting }: SubnetObject): boolean {
-  if (deleting || (spec.provider || primaryProvider) !== primaryProvider) return false;
-  return namespaces.length > 0 || selectors.length > 0;
-}
+/** Whether namespaces may list a Subnet: it belongs to the primary network, and stays. */
+const isBindable = ({ spec, deleting }: SubnetObject): boolean =>
+  !deleting && (spec.provider || primaryProvider) === primaryProvider;
 
 const isBound = ({ restriction, names }: BoundSubnet, { name, labels }: Labelled): boolean =>
   names.has(name) || restriction.selectors.some((selector) => matchesLabels(selector, labels));
