@@ -1,16 +1,9 @@
 /** Mutants that change nothing that a spec could observe, each with the reason. */
-import type { Mutant } from './mutants.ts';
-
-interface Equivalent {
-  readonly file: string;
-  /** A text that occurs once in the file, with the mutant inside: a line may have other ones. */
-  readonly text: string;
-  readonly from: string;
-  readonly to: string;
-  readonly why: string;
-}
+import { equivalentDomainMutants } from './equivalent-domain-mutants.ts';
+import type { Equivalent, Mutant } from './mutants.ts';
 
 export const equivalentMutants: readonly Equivalent[] = [
+  ...equivalentDomainMutants,
   {
     file: 'ledger/log/reader/replay.ts',
     text: 'claims: (this.#written.claims ?? 0) + claims.length',
@@ -75,13 +68,6 @@ export const equivalentMutants: readonly Equivalent[] = [
     why: 'a scope is halted only while objects are missing, so the other operand is at least 1',
   },
   {
-    file: 'ledger/domain/queries/list-bindings.ts',
-    text: '(a < b ? -1 : 1)',
-    from: '1',
-    to: '2',
-    why: 'of the result of a comparison only the sign counts',
-  },
-  {
     file: 'services/pod-watcher/controllers/network-definitions/broadcast-domain.ts',
     text: '.min(0).max(4094)',
     from: '0',
@@ -89,32 +75,11 @@ export const equivalentMutants: readonly Equivalent[] = [
     why: 'a VLAN id 0 that is refused becomes 0 by the default beside the limit',
   },
   {
-    file: 'ledger/domain/compact/ordered-slots.ts',
-    text: 'let [low, high] = [0, buckets.length];',
-    from: '0',
-    to: '1',
-    why: 'the first bucket also takes lower numbers, so the search for another one may begin with the second',
-  },
-  {
-    file: 'ledger/domain/queries/address-map.ts',
-    text: 'for (let first = 0; first < addresses.length; first += runSize) {',
-    from: '<',
-    to: '<=',
-    why: 'it adds at most one empty run, and a merge with an empty run changes nothing',
-  },
-  {
     file: 'services/pod-watcher/controllers/ipam-claims/ipam-claim-address-cache.ts',
     text: "removeFrom(this.#placesOf, this.#holders.get(place)?.pod ?? '', place);",
     from: "this.#holders.get(place)?.pod ?? ''",
     to: 'this.#holders.get(place)?.pod',
     why: 'no Pod has the key undefined, as none has an empty one: nothing is removed',
-  },
-  {
-    file: 'ledger/domain/state/compact/fields.ts',
-    text: 'this.#lastSingleText = isSingle ? only : undefined;',
-    from: 'this.#lastSingleText = isSingle ? only : undefined;',
-    to: ';',
-    why: 'it saves the look-up of a list that is written again, which returns the same number',
   },
   {
     file: 'ledger/log/reader/reverse-scan.ts',
@@ -222,13 +187,6 @@ export const equivalentMutants: readonly Equivalent[] = [
     why: 'each binding has a time; the default of 1970 is earlier than each taint',
   },
   {
-    file: 'ledger/domain/state/address-pools/address-space.ts',
-    text: '.toSorted((a, b) => (a.first < b.first ? -1 : 1))',
-    from: '1',
-    to: '2',
-    why: 'of the result of a comparison only the sign counts',
-  },
-  {
     file: 'services/pod-watcher/controllers/pods/missing-pods.ts',
     text: 'if (first !== undefined && worst) {',
     from: '&&',
@@ -236,39 +194,11 @@ export const equivalentMutants: readonly Equivalent[] = [
     why: 'each halted scope is counted, so that both are there or none',
   },
   {
-    file: 'ledger/domain/state/compact/allocation-bytes.ts',
-    text: 'this.#encoded.set(allocation, bytes);',
-    from: 'this.#encoded.set(allocation, bytes);',
-    to: ';',
-    why: 'it saves the encoding of an allocation that is written again, whose bytes are the same',
-  },
-  {
-    file: 'ledger/domain/state/indexes.ts',
-    text: 'const rest = (state.homeSubnets.get(network) ?? []).filter((other) => other !== name);',
-    from: 'state.homeSubnets.get(network) ?? []',
-    to: 'state.homeSubnets.get(network)',
-    why: 'a subnet in force is in the list of its network; the default is for the compiler',
-  },
-  {
     file: 'ledger/log/store/configuration-keys.ts',
     text: 'const maxSegmentBytes = 2 << 10;',
     from: '2',
     to: '3',
     why: 'a higher estimate of a key leaves the transaction within the limits, too',
-  },
-  {
-    file: 'ledger/domain/events/change-claims.ts',
-    text: '(before.length === 1 && before[0] === home)',
-    from: '0',
-    to: '1',
-    why: 'the general case below returns the same list for an address that is used on the network of its subnet only',
-  },
-  {
-    file: 'ledger/domain/state/address-pools/address-set.ts',
-    text: '(a < b ? -1 : 1)',
-    from: '<',
-    to: '<=',
-    why: 'no two pages have the same number, so that the comparison never meets equal ones',
   },
   {
     file: 'ledger/log/store/etcd-lease.ts',
@@ -320,34 +250,6 @@ export const equivalentMutants: readonly Equivalent[] = [
     why: 'the pool was found by its Subnet; the default is for the compiler',
   },
   {
-    file: 'ledger/domain/addresses/interval.ts',
-    text: '(a.first < b.first ? -1 : 1)',
-    from: '<',
-    to: '<=',
-    why: 'intervals with the same first address are joined, in either order',
-  },
-  {
-    file: 'ledger/domain/state/claims-on-network.ts',
-    text: 'subnets.size > 1',
-    from: '>',
-    to: '>=',
-    why: 'it saves the search of networks with one Subnet, which has one claim for each address',
-  },
-  {
-    file: 'ledger/domain/state/compact/fields.ts',
-    text: 'const maxSharedLength = 256;',
-    from: '256',
-    to: '257',
-    why: 'a text of 257 characters is shared or not; it is read the same',
-  },
-  {
-    file: 'ledger/domain/state/claims.ts',
-    text: 'this.set(address, claim);',
-    from: 'this.set(address, claim);',
-    to: ';',
-    why: 'only a state whose claims are bytes is restored; the method is for the compiler',
-  },
-  {
     file: 'services/pod-watcher/controllers/network-definitions/shared-broadcast-domains.ts',
     text: 'holes.sort((a, b) => (a.first < b.first ? -1 : 1));',
     from: '1',
@@ -374,13 +276,6 @@ export const equivalentMutants: readonly Equivalent[] = [
     from: "attachment?.namespace ?? ''",
     to: 'attachment?.namespace',
     why: 'each allocation of a reply has its attachment; the default is for the compiler',
-  },
-  {
-    file: 'ledger/domain/state/address-pools/address-pool.ts',
-    text: 'return compareReuse({ address, last }, moved) > 0;',
-    from: '>',
-    to: '>=',
-    why: 'two addresses of a pool never have the same place in the order',
   },
 ];
 

@@ -12,6 +12,16 @@ export interface Mutant {
   readonly to: string;
 }
 
+/** Mutants that change nothing that a spec could observe. */
+export interface Equivalent {
+  readonly file: string;
+  /** A text that occurs once in the file, with the mutant inside: a line may have other ones. */
+  readonly text: string;
+  readonly from: string;
+  readonly to: string;
+  readonly why: string;
+}
+
 interface Node {
   readonly type: string;
   readonly start: number;
