@@ -16,6 +16,9 @@ const poolOf = (...namespaceNames: string[]) => ({
   source: undefined,
 });
 
+/** Waits longer than the first backoff of the controller. */
+const longerThanBackoff = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 500));
+
 describe('the namespace controller', () => {
   let stop: AbortController;
   beforeEach(() => (stop = new AbortController()));
@@ -179,6 +182,21 @@ describe('the namespace controller', () => {
     putNamespace(9, 10);
     await until(() => shownBy(9) === 'subnet-10');
     expect(reads).to.be.lessThan(50);
+  });
+
+  it('the namespace controller does not repeat a write that the API rejects, and writes again after the next change', async () => {
+    const { objects, subnets, errors, reads, shown } = world();
+    const configured = (name: string) => ({ kind: 'subnet-configured', subnet: appliedSubnet(name, 'ovn') }) as const;
+    subnets.onEvents(['blue', 'red'].map(configured), 51);
+    errors.push(new ApiError(422, 'the annotations are too long'), new ApiError(422, 'the annotations are too long'));
+    objects.put(subnetNamed('blue', { provider: 'ovn', namespaces: ['shop'] }));
+    await until(() => errors.length === 1);
+    const before = reads();
+    await longerThanBackoff();
+    expect([reads() - before, errors.length], 'no further attempt').to.deep.equal([0, 1]);
+    errors.length = 0;
+    objects.put(subnetNamed('red', { provider: 'ovn', namespaces: ['shop'] }));
+    await until(() => shown() === 'blue,red');
   });
 
   for (const [what, status] of [

@@ -174,6 +174,15 @@ describe('the bindings of a Node', () => {
     expect(nodes.outOfService).to.deep.equal(outOfServiceBefore);
   });
 
+  it('the bindings of a tainted Node stay in the watcher after one that stops before it has listed the Nodes', async () => {
+    const outOfServiceBefore = { n0: Date.parse(boundAt) - 1 };
+    const unsynced = Object.assign(new FakeInformer<NodeObject>(), { hasSynced: false });
+    const { nodes } = world(0, {}, { outOfServiceBefore, nodes: unsynced });
+    expect(nodes.outOfService).to.deep.equal(outOfServiceBefore);
+    Object.assign(unsynced, { hasSynced: true });
+    expect(nodes.outOfService, 'the Node is gone from the list').to.deep.equal({});
+  });
+
   it('the bindings of a Node stay after the taint is removed, and with a taint of another key or effect', async () => {
     const { source, bindings, unbound, held, nodes } = world(3, { n0: [bindingOf('a', 2)], n2: [bindingOf('c', 4)] });
     held.add('default/a').add('default/c');

@@ -50,6 +50,24 @@ describe('the Pod controller', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
+  it('the Pod controller retries the waiting Pods of a namespace whose Subnets or IPPools have changed', async () => {
+    const { pods, allocator, controller } = world({ longBackoff: true });
+    allocator.refuse = () => new IpledgerError('SUBNET_FULL', 'full');
+    pods.put(podWithNetwork('a'));
+    const annotations = { [networksAnnotation]: 'default/macvlan' };
+    pods.put(podWithNetwork('b', { metadata: { namespace: 'other' }, annotations }));
+    pods.put(podWithNetwork('c'));
+    controller.enqueueNamespace('default');
+    controller.start();
+    const tried = (): (string | undefined)[] => allocator.allocated.map(({ pod }) => pod?.name);
+    await until(() => tried().length === 3);
+    allocator.allocated.length = 0;
+    controller.enqueueNamespace('default');
+    await until(() => tried().length === 2);
+    await waitForIdle();
+    expect(tried()).to.have.members(['a', 'c']);
+  });
+
   it('the Pod controller releases the allocations of a deleted Pod by its uid, without a look-up', async () => {
     const { pods, allocator, controller, lookedUp } = world({ allocations: [heldAllocation('a')] });
     pods.put(podWithNetwork('a'));

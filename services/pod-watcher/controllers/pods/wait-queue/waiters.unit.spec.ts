@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LedgerEvent } from '../../../ledger/ledger-events.ts';
-import { appliedSubnet } from '../../../testing/fakes.ts';
+import { appliedSubnet, until } from '../../../testing/fakes.ts';
 import { podWithNetwork } from '../testing/pod-controller-world.ts';
 import { Waiters } from './waiters.ts';
 
@@ -47,8 +47,11 @@ describe('a Pod that requests any address', () => {
   });
 });
 
-describe('a waiting Pod after a release', () => {
-  const subnet = { ...appliedSubnet('macvlan'), spec: { ...appliedSubnet('macvlan').spec, cooldownMs: 100 } };
+describe('a waiting Pod after an event', () => {
+  const withCooldown = (cooldownMs: number) => {
+    const { spec, ...subnet } = appliedSubnet('macvlan');
+    return { ...subnet, spec: { ...spec, cooldownMs } };
+  };
   const released = (address: string): LedgerEvent => {
     return {
       kind: 'released',
@@ -66,13 +69,15 @@ describe('a waiting Pod after a release', () => {
   const gathered = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 80));
 
   /** Waiters of which each waits for one topic, with the Pods that are woken. */
-  function open(topics: Readonly<Record<string, string>>) {
+  function open(topics: Readonly<Record<string, string>>, cooldownMs = 100) {
     const woken: string[] = [];
     const waiters = new Waiters({
-      subnets: { get: () => subnet, names: () => [] },
+      subnets: { get: () => withCooldown(cooldownMs), names: () => [] },
       wake: (pod) => void woken.push(pod),
-      signal: new AbortController().signal,
+      // Probes no cooldowns, so that only events wake the Pods.
+      signal: AbortSignal.abort(),
     });
+    waiters.start();
     for (const [pod, topic] of Object.entries(topics))
       waiters.wait(`default/${pod}`, podWithNetwork(pod), new Set([topic]));
     return { waiters, woken };
@@ -116,4 +121,48 @@ describe('a waiting Pod after a release', () => {
     await gathered();
     expect(woken.toSorted()).to.deep.equal(['default/last', 'default/second']);
   });
+
+  for (const [kind, event] of [
+    [
+      'a reservation is cancelled',
+      { kind: 'unreserved', subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web' },
+    ],
+    ['a quarantine is lifted', { kind: 'unquarantined', subnet: 'macvlan', address: '10.0.0.2' }],
+  ] as const)
+    it(`a waiting Pod is tried at once when ${kind}, because the address has no cooldown`, async () => {
+      const topics = { named: 'named:10.0.0.2', any: 'any:macvlan', other: 'any:other', address: 'named:10.0.0.3' };
+      const { waiters, woken } = open(topics, 3_600_000);
+      waiters.onEvent(event);
+      await until(() => woken.length === 2);
+      expect(woken.toSorted()).to.deep.equal(['default/any', 'default/named']);
+    });
+
+  const reserved = { seq: 7, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
+  const pool = { name: 'web', spec: { subnet: 'macvlan', ips: ['10.0.0.2'], namespaces: [] }, source: undefined };
+  const woken: [what: string, event: LedgerEvent, topics: readonly string[]][] = [
+    ['the Vip that it names gets an address', { kind: 'reserved', reserved }, ['vip:web']],
+    [
+      'the IPPool or Subnet that it names gets other addresses by a change of an IPPool',
+      { kind: 'pool-configured', pool },
+      ['pool:web', 'subnet:macvlan'],
+    ],
+    [
+      'an IPPool of its Subnet is deleted',
+      { kind: 'pool-retired', pool: 'web', subnet: 'macvlan' },
+      ['subnet:macvlan'],
+    ],
+    [
+      'its Subnet or a Subnet of its provider is changed',
+      { kind: 'subnet-configured', subnet: appliedSubnet('macvlan') },
+      ['subnet:macvlan', 'provider:macvlan.default'],
+    ],
+  ];
+  for (const [what, event, topics] of woken)
+    it(`a waiting Pod is woken when ${what}`, async () => {
+      const others = ['vip:other', 'pool:other', 'subnet:other', 'provider:other'];
+      const { waiters, woken } = open(Object.fromEntries([...topics, ...others].map((topic) => [topic, topic])));
+      waiters.onEvent(event);
+      await until(() => woken.length === topics.length);
+      expect(woken).to.have.members(topics.map((topic) => `default/${topic}`));
+    });
 });
