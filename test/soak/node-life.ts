@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { eventually } from '../e2e/support/eventually.ts';
 import type { NodeEnvironment } from '../node/node-environment.ts';
-import { canPing, killSandbox } from '../node/sandboxes.ts';
+import { canPing } from '../node/sandboxes.ts';
 import {
   createPod,
   createWorkload,
@@ -11,46 +11,10 @@ import {
   waitForPods,
   type WorkloadPod,
 } from '../node/workloads.ts';
+import { faultsOfTurn } from './node-faults.ts';
 
 const replicas = { web: 6, db: 4 } as const;
 const timeoutMs = 300_000;
-
-interface Fault {
-  readonly name: string;
-  readonly everyTurns: number;
-  /** The first turn, so that few faults meet in one turn. */
-  readonly at: number;
-  readonly inject: (environment: NodeEnvironment, web: readonly WorkloadPod[]) => Promise<unknown>;
-}
-
-/** The agent of the first node is never restarted: its life is as long as the run. */
-const faults: readonly Fault[] = [
-  {
-    name: 'the sandbox of a Pod was killed',
-    everyTurns: 4,
-    at: 1,
-    inject: async (environment, [first]) => first && killSandbox(sandboxOf(environment, first)),
-  },
-  { name: 'the agent of node-b was restarted', everyTurns: 10, at: 2, inject: ({ b }) => b.agent.restart() },
-  { name: 'the kubelet of node-b was killed', everyTurns: 10, at: 4, inject: ({ b }) => b.kubelet.restart() },
-  { name: 'containerd of node-a was killed', everyTurns: 10, at: 6, inject: ({ a }) => a.containerd.restart() },
-  { name: 'etcd was killed', everyTurns: 20, at: 8, inject: ({ stack }) => stack.etcd.restart() },
-  {
-    name: 'the API server was killed',
-    everyTurns: 20,
-    at: 18,
-    inject: ({ stack }) => stack.cluster.apiServer.restart(),
-  },
-  {
-    name: 'node-b lost power',
-    everyTurns: 30,
-    at: 12,
-    inject: async ({ b }) => {
-      await b.powerCut();
-      await b.boot();
-    },
-  },
-];
 
 export class NodeLife {
   /** Pods that were created so far. */
@@ -78,7 +42,7 @@ export class NodeLife {
     const environment = this.#environment;
     const { kubernetes } = environment;
     const before = await waitForPods(environment, 'web', replicas.web);
-    const fault = faults.find(({ everyTurns, at }) => turn % everyTurns === at % everyTurns && turn >= at);
+    const [fault] = faultsOfTurn(turn);
     const job = `job-${turn}`;
     await createPod(environment, job, { node: turn % 2 === 0 ? environment.a : environment.b });
     await kubernetes.patch('Deployment', 'web', {
