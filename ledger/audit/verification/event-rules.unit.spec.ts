@@ -153,6 +153,34 @@ describe('Verification of the event rules', () => {
     for (const to of [4, head.seq]) expect(brokenRule(state, repeat(9, { from: 4, to }), 5)).to.equal(undefined);
   });
 
+  it('Verification of the event rules rejects a drop of history that ends no sealed segment, or with another hash or time than the segment', () => {
+    const sealed = (from: number, to: number): Event => ({
+      type: 'SegmentSealed',
+      subnet: '',
+      data: { from, to, since: 's', until: `until-${to}`, hash: `hash-${to}`, manifest: '', archive: '' },
+    });
+    const drop = (to: number, change: object = {}): Event => ({
+      type: 'HistoryDropped',
+      subnet: '',
+      data: { to, until: `until-${to}`, hash: `hash-${to}`, reason: '', ...change },
+    });
+    const fault = (before: readonly Event[], event: Event): string | undefined =>
+      brokenRule(foldEvents(before), { ...event, seq: 9, at: startTime }, 8);
+    const segments = [sealed(1, 2), sealed(3, 4)];
+    for (const to of [2, 4]) expect(fault(segments, drop(to))).to.equal(undefined);
+    const nowhere = (to: number): string => `drops events up to ${to}, where no sealed segment ends`;
+    expect(fault(segments, drop(3))).to.equal(nowhere(3));
+    expect(fault([], drop(2))).to.equal(nowhere(2));
+    for (const to of [2, 4])
+      expect(fault([...segments, drop(4)], drop(to)), 'of a dropped segment').to.equal(nowhere(to));
+    for (const change of [{ hash: 'other' }, { until: 'other' }])
+      expect(fault(segments, drop(2, change))).to.equal(
+        'drops events up to 2 with a hash or a time that differs from that of the sealed segment',
+      );
+    const state = foldEvents([...segments, drop(3)]);
+    expect(state.segments, 'and drops no segment for it').to.deep.equal(foldEvents(segments).segments);
+  });
+
   describe('on networks', () => {
     const holding = { subnet: 'lan2', provider: 'lan.default', mac: '02:00:00:00:00:0a' };
     const lan = ['lan', 'lan2'].map((name) => subnetConfigured(name, { provider: 'lan.default' }));
@@ -177,6 +205,37 @@ describe('Verification of the event rules', () => {
       expect(brokenRule(stateAfter({ type: 'AddressReserved', subnet: 'lan2', data }), reserve, 5)).to.equal(
         'reserves 172.17.0.11, which is reserved for vip/a',
       );
+    });
+
+    it('Verification of the event rules rejects the end of a reservation for another owner than that of the reservation', () => {
+      const data = { addresses: ['172.17.0.11'], reservedFor: 'vip/a', reason: '', mac: '' };
+      const before = stateAfter({ type: 'AddressReserved', subnet: 'lan2', data });
+      const ends = (reservedFor: string): string | undefined =>
+        brokenRule(
+          before,
+          {
+            type: 'ReservationCancelled',
+            subnet: 'lan2',
+            data: { addresses: ['172.17.0.11'], reservedFor, reason: '' },
+            seq: 9,
+            at: startTime,
+          },
+          5,
+        );
+      expect(ends('vip/a')).to.equal(undefined);
+      expect(ends('vip/b')).to.equal('ends the reservation of 172.17.0.11 for vip/b, which is reserved for vip/a');
+    });
+
+    it('Verification of the event rules rejects a second quarantine and an allocation of a quarantined address', () => {
+      const before = stateAfter(quarantined('172.17.0.11', 'lan2'));
+      const fault = (event: Event): string | undefined => brokenRule(before, { ...event, seq: 9, at: startTime }, 5);
+      const grantOf = (address: string): Event => allocated('x', address, { subnet: 'lan2', provider: 'lan.default' });
+      expect(fault(quarantined('172.17.0.11', 'lan2'))).to.equal(
+        'quarantines 172.17.0.11, which is quarantined already',
+      );
+      expect(fault(quarantined('172.17.0.12', 'lan2'))).to.equal(undefined);
+      expect(fault(grantOf('172.17.0.11'))).to.equal('allocates 172.17.0.11 of subnet lan2, which is quarantined');
+      expect(fault(grantOf('172.17.0.12'))).to.equal(undefined);
     });
 
     it('Verification of the event rules rejects an allocation of a reserved address whose cause is not the reservation', () => {

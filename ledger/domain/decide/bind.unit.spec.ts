@@ -136,6 +136,15 @@ describe('Bind on another node', () => {
       );
   });
 
+  it('Bind on another node names neither the other node nor its container to a caller for one node only', () => {
+    given(history)
+      .when(elsewhere({ onlyNode: 'node-2' }))
+      .thenRefused(
+        'ADDRESS_ANSWERING',
+        /^(?!.*node-1)(?!.*container-1)172\.17\.0\.11 .*: a container on another node may still answer on it\. Bind waits until the CNI DEL of that container, a reboot of its node, or 2026-01-31T09:00:03\.000Z\. /,
+      );
+  });
+
   it('Bind on another node succeeds after the CNI DEL of the container on the other node', () => {
     given([...history, unbound(one)])
       .when(elsewhere())
@@ -227,6 +236,15 @@ describe('Unbind', () => {
     given([subnetConfigured(), one, two, bound(one, 2), bound(two, 3)])
       .when(unbind())
       .then([unbound(one), unbound(two)]);
+  });
+
+  it('Unbind ends the use of both addresses of a dual-stack allocation by one event', () => {
+    const second = { address: 'fd00::2', cidr: 'fd00::/64', gateway: 'fd00::1' };
+    const pair = { ...one, data: { ...one.data, addresses: [...one.data.addresses, second] } };
+    const dual = subnetConfigured('macvlan', { cidrBlock: '172.17.0.0/16,fd00::/64', gateway: '172.17.0.1,fd00::1' });
+    given([dual, pair, bound(pair, 2)])
+      .when(unbind())
+      .then([unbound(pair)]);
   });
 
   it('Unbind records the cause if it was no CNI DEL', () => {

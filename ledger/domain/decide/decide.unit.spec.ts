@@ -1,8 +1,29 @@
 import { expect } from 'chai';
 import type { Command } from '../commands/command.ts';
-import { allocate } from '../testing/event-fixtures.ts';
+import { allocate, subnetConfigured } from '../testing/event-fixtures.ts';
 import type { ReleaseCause } from '../values/allocation.ts';
-import { isCommandAllowedWhileFrozen } from './decide.ts';
+import { foldEvents, given, startTime } from '../testing/given-when-then.ts';
+import { decide, isCommandAllowedWhileFrozen } from './decide.ts';
+
+describe('decide', () => {
+  it('decide throws an error that is not a refusal, so that a bug is not reported as a rule of the ledger', () => {
+    const bug = allocate('a', { candidates: [[undefined as unknown as string]] });
+    expect(() => decide(foldEvents([subnetConfigured()]), { ...bug, now: startTime })).to.throw(TypeError);
+  });
+
+  it('CreateLedger names a ledger once, and never renames it', () => {
+    const created = { type: 'LedgerCreated', subnet: '', data: { ledger: 'one' } } as const;
+    given([]).when({ type: 'CreateLedger', ledger: 'one' }).then([created]);
+    given([created]).when({ type: 'CreateLedger', ledger: 'two' }).thenNothingHappens();
+  });
+
+  it('RotateKey records the new key with the signature of the previous key', () => {
+    const keys = { publicKey: 'new', keyId: 'id-new', previousKeyId: 'id-old', signature: 'by the old key' };
+    given([])
+      .when({ type: 'RotateKey', ...keys })
+      .then([{ type: 'KeyRotated', subnet: '', data: keys }]);
+  });
+});
 
 describe('While the ledger is frozen', () => {
   const isAllowed = (command: object): boolean => isCommandAllowedWhileFrozen({ now: 0, ...command } as Command);

@@ -46,6 +46,15 @@ describe('Quarantine', () => {
     given([smallSubnet()]).when(quarantine('10.0.0.2', 'nope')).thenRefused('SUBNET_UNKNOWN', 'NoSubnet');
   });
 
+  it('Quarantine is refused for a text that is not an address, and for an address of a family that the Subnet does not have', () => {
+    given([smallSubnet()])
+      .when(quarantine('10.0.0.2/29'))
+      .thenRefused('INVALID_REQUEST', 'failed to parse IP 10.0.0.2/29: invalid IP address "10.0.0.2/29"');
+    given([smallSubnet()])
+      .when(quarantine('fd00::2'))
+      .thenRefused('ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: fd00::2');
+  });
+
   it('SP-3081 prevents every allocation of the address, also to the owner of a reservation', () => {
     const events = [smallSubnet(), reserved('vip/web', ['10.0.0.2'], small), quarantined('10.0.0.2', 'small')];
     expect(addressesOf(given(events).when(allocate('a', inSmall)).events)).to.deep.equal(['10.0.0.3']);

@@ -202,6 +202,22 @@ describe('ReportConflict', () => {
       );
   });
 
+  it('ReportConflict is refused in any Subnet, however large, once 64 of its addresses are quarantined', () => {
+    const huge = subnetConfigured('small', {
+      cidrBlock: '10.0.0.0/16',
+      gateway: '10.0.0.1',
+      excludeIps: ['10.0.0.1'],
+      provider: 'small.default',
+      probeAddresses: true,
+    });
+    const quarantines = (count: number): Event[] =>
+      Array.from({ length: count }, (_, index) => quarantined(`10.0.1.${index}`, 'small'));
+    expect(given([...aboutToUse(huge), ...quarantines(63)]).when(report()).events).to.have.length(4);
+    given([...aboutToUse(huge), ...quarantines(64)])
+      .when(report())
+      .thenRefused('QUARANTINE_LIMIT', 'where 64 addresses are quarantined: probes quarantine no more than 64');
+  });
+
   it('ReportConflict leaves a reservation, so that the owner gets the address after the quarantine', () => {
     const owner = 'pod/default/a/small.default';
     const { events } = given([...aboutToUse(), reserved(owner, ['10.0.0.2'], small)]).when(report());

@@ -13,7 +13,8 @@ import {
   smallSubnet,
   subnetConfigured,
 } from '../testing/event-fixtures.ts';
-import { given, type Untimed } from '../testing/given-when-then.ts';
+import { foldEvents, given, startTime, type Untimed } from '../testing/given-when-then.ts';
+import { decide } from './decide.ts';
 
 const vip = 'vip/web';
 const podA = 'pod/default/a/small.default';
@@ -117,11 +118,12 @@ describe('Reserve', () => {
         .then([reserved(podA, ['10.0.0.3'], small)]);
   });
 
-  it('Reserve is refused for the gateway, an address outside the Subnet, two addresses of one family, and an owner without a name', () => {
+  it('Reserve is refused for the gateway, an address outside the Subnet, a text that is not an address, two addresses of one family, and an owner without a name', () => {
     for (const [parts, code, message] of [
       [{ addresses: ['10.0.0.1'] }, 'ADDRESS_OUT_OF_RANGE', '10.0.0.1 is the gateway'],
       [{ addresses: ['10.9.0.1'] }, 'ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: 10.9.0.1'],
       [{ addresses: ['fd00::2'] }, 'ADDRESS_OUT_OF_RANGE', 'AddressOutOfRange: fd00::2'],
+      [{ addresses: ['10.0.0.2/29'] }, 'INVALID_REQUEST', 'failed to parse IP 10.0.0.2/29: invalid IP address'],
       [{ addresses: ['10.0.0.2', '10.0.0.3'] }, 'INVALID_REQUEST', 'at most one address of each family'],
       [{ reservedFor: 'pod/default/a' }, 'INVALID_REQUEST', 'pod/<namespace>/<pod>/<provider>'],
       [{ subnet: 'nope' }, 'SUBNET_UNKNOWN', 'NoSubnet: no subnet nope is configured'],
@@ -256,6 +258,14 @@ describe('Unreserve', () => {
     given([])
       .when(unreserve({ subnet: 'nope' }))
       .thenNothingHappens();
+  });
+
+  it('Unreserve of an owner skips its fenced addresses, and is refused for a fenced address that it names', () => {
+    const state = foldEvents(events);
+    state.fenced.add('small/10.0.0.2');
+    const decideOn = (command: Untimed) => decide(state, { ...command, now: startTime });
+    expect(decideOn(unreserve())).to.deep.equal({ kind: 'accepted', events: [cancelled(['10.0.0.4'])] });
+    expect(decideOn(unreserve({ addresses: ['10.0.0.2'] }))).to.have.nested.property('refusal.code', 'ADDRESS_FENCED');
   });
 
   it('Unreserve is refused without addresses and owner', () => {

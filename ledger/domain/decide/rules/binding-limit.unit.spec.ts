@@ -59,6 +59,24 @@ describe('Bind on an address with many bindings', () => {
       .thenRefused('ADDRESS_IN_USE', /172\.17\.0\.11 on node node-1: 16 containers on other nodes \(node-2\)/);
   });
 
+  it('Bind on an address with many bindings names no other node to a caller for one node only', () => {
+    given([subnetConfigured(), one, ...boundOn('node-2', 16)])
+      .when({ ...bind('container-17'), onlyNode: 'node-1' } as Untimed)
+      .thenRefused('ADDRESS_IN_USE', /^(?!.*node-2).*16 containers on other nodes are bound to it/);
+  });
+
+  it('Bind on two addresses with many bindings ends the oldest binding of both with one event', () => {
+    const second = { address: '172.17.0.12', cidr: '172.17.0.0/16', gateway: '172.17.0.1' };
+    const pair = { ...one, data: { ...one.data, addresses: [...one.data.addresses, second] } };
+    const binds = Array.from({ length: 16 }, (_, index) => bound(pair, 2, { containerId: `container-${index + 1}` }));
+    given([subnetConfigured(), pair, ...binds])
+      .when(bind('container-17'))
+      .then([
+        unbound(pair, 'container-1', { cause: 'garbage-collected' }),
+        bound(pair, 2, { containerId: 'container-17' }),
+      ]);
+  });
+
   it('Bind on an address with many bindings shrinks a claim of an older version that exceeds the limit', () => {
     const { events } = given([subnetConfigured(), one, ...boundOn('node-1', 40)]).when(bind('container-41'));
     expect(events).to.have.length(17);

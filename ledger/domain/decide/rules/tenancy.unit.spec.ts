@@ -136,6 +136,12 @@ describe('An IPPool that lists namespaces', () => {
     expect(given(foreign).when(request).events).to.have.length(1);
   });
 
+  it('A refusal by an IPPool that lists many namespaces names the first five and the number of the others', () => {
+    given([smallSubnet(), pool('a', 'b', 'c', 'd', 'e', 'f', 'g')])
+      .when(allocate('a', { ...small, pool: 'blue' }))
+      .thenRefused('NAMESPACE_NOT_ALLOWED', 'the pool is for namespaces a, b, c, d, e and 2 more. Request');
+  });
+
   it('An IPPool that lists namespaces refuses Pods of other namespaces that request an address without the pool, also if it is excluded', () => {
     for (const address of ['10.0.0.4', '10.0.0.5'])
       given(foreign)
