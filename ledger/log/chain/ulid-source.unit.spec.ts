@@ -1,3 +1,5 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { decodeTime } from 'ulid';
 import { createUlidSource } from './ulid-source.ts';
@@ -20,6 +22,24 @@ describe('createUlidSource', () => {
     expect(others.slice(0, 2).map((id) => id.slice(0, 19))).to.deep.equal([first.slice(0, 19), first.slice(0, 19)]);
     expect(others.map(decodeTime)).to.deep.equal([5_000, 5_000, 5_001]);
     expect([first, ...others]).to.deep.equal([...new Set([first, ...others])].toSorted());
+  });
+
+  it('createUlidSource continues with the next millisecond when the numbers of one are used up', () => {
+    const { randomBytes } = crypto;
+    const use = (bytes: object): void => {
+      Object.assign(crypto, { randomBytes: bytes });
+      syncBuiltinESMExports();
+    };
+    try {
+      // The first number of each millisecond is its last one.
+      use((size: number) => Buffer.alloc(size, 255));
+      const newId = createUlidSource(() => 5_000);
+      const ids = [newId(), newId(), newId()];
+      expect(ids.map(decodeTime)).to.deep.equal([5_000, 5_001, 5_002]);
+      expect(ids[0]?.slice(10)).to.equal('Z'.repeat(16));
+    } finally {
+      use(randomBytes);
+    }
   });
 
   it('createUlidSource creates ids of thousands of milliseconds, each with another random part', () => {

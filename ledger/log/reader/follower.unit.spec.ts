@@ -20,7 +20,7 @@ import {
   startWriter,
   type RunningWriter,
 } from '../testing/running-writer.ts';
-import { UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import { sealLines, UnreliableLedger } from '../testing/unreliable-ledger.ts';
 
 /** Reads the number of addresses of a Pod. */
 const held =
@@ -176,6 +176,30 @@ describe('Follower', () => {
     while (follower.lagMs < 1_000) await waitForRetries();
     ledger.failingReads = 0;
     while (follower.lagMs > 200) await waitForRetries();
+  });
+
+  it('Follower rejects a linearizable read while 20,000 reads wait, and answers those', async () => {
+    const reading = createLatch();
+    ledger.readable = reading.opened;
+    const read = () => follower.readLinearizable(held('a'), withoutDeadline);
+    const waiting = Array.from({ length: 20_000 }, read);
+    expect(await failureOf(read())).to.deep.include({
+      code: 'OVERLOADED',
+      message: '20000 requests are already waiting: try again later',
+    });
+    reading.open();
+    expect(await Promise.all(waiting)).to.have.length(20_000);
+    expect((await read()).answer).to.equal(0);
+  });
+
+  it('Follower stops when the events that follow its state are sealed, and never repeats that read', async () => {
+    await submitAll(writing.writer, allocate('a'));
+    sealLines(ledger);
+    expect(await failureOf(follower.readLinearizable(held('a'), withoutDeadline))).to.have.property(
+      'code',
+      'NOT_WRITER',
+    );
+    expect(await ended).to.have.property('code', 'POSITION_GONE');
   });
 
   it('Follower stops at a damaged ledger, and answers no read from it', async () => {

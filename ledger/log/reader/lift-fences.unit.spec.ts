@@ -119,6 +119,23 @@ describe('The fence of an address', () => {
     expect(replica.state.fenced.size).to.equal(1_000);
   });
 
+  it('The fence of an address ends although the key of another address has a value that is not JSON', async () => {
+    await submitAll(working.writer, allocate('b'));
+    const other = addressKey({ subnet: 'macvlan', address: '172.17.0.12' });
+    const before = memory.get(other) as string;
+    for (const [pod, each] of [
+      ['a', key],
+      ['b', other],
+    ] as const) {
+      memory.put(each, 'garbage');
+      await failureOf(working.writer.submit(requestFor(release(pod))));
+    }
+    expect(working.replica.state.fenced.size).to.equal(2);
+    memory.put(other, before);
+    await rounds(4, working.replica);
+    expect([...working.replica.state.fenced]).to.deep.equal([`macvlan/${address}`]);
+  });
+
   it('The fence of an address ends on a replica that reads a later event of the address', async () => {
     const standby = await Replica.load(memory, never);
     standby.state.fenced.add(`macvlan/${address}`);

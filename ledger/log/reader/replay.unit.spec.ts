@@ -391,4 +391,12 @@ describe('replay', () => {
     expect((await failureOf(replay(to, gap(), { signal: never }))).code).to.equal('LEDGER_DAMAGED');
     expect(to.everything()).to.deep.equal({});
   });
+
+  it('replay rejects lines that end inside a command, and names no head for them', async () => {
+    const from = await original();
+    const first = (await logOf(from)).find(({ envelope: { part } }) => part[0] === 1 && part[1] === 3);
+    const inside = (first?.envelope.seq ?? 0) + 1;
+    const error = await failureOf(replay(new MemoryLedger(), linesOf(from, inside), { signal: never }));
+    expect(error).to.include({ code: 'LEDGER_DAMAGED', message: 'the last command of the log is incomplete' });
+  });
 });

@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate, allocateAll } from '../../domain/testing/event-fixtures.ts';
+import type { AllocationRefused } from '../../domain/events/event.ts';
 import type { StoredEvent } from '../chain/chain.ts';
 import { addressKey, headKey, logKey, logPrefix } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from './replica.ts';
 import {
+  applySubnet,
   bind,
   submitAll,
   createLedger,
@@ -17,11 +19,12 @@ import {
   macvlan,
   never,
   release,
+  requestFor,
   small,
   startWriter,
   type RunningWriter,
 } from '../testing/running-writer.ts';
-import { UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import { sealLines, UnreliableLedger } from '../testing/unreliable-ledger.ts';
 import { eventVersions } from '../../domain/events/schema-version.ts';
 
 describe('Replica', () => {
@@ -76,6 +79,62 @@ describe('Replica', () => {
     memory.put(logKey(2), '{}');
     const claim = (await Replica.load(memory, never)).state.claims.get('macvlan')?.get('172.17.0.11');
     expect(claim?.networks).to.deep.equal([]);
+  });
+
+  it('Replica is not loaded while the log cannot be read for networks of claims, because another Pod could get such an address', async () => {
+    const quarantine = { subnet: 'macvlan', address: '172.17.0.11', seenMac: '', seenAt: '', reason: '' };
+    await submitAll(working.writer, { type: 'Quarantine', ...quarantine }, { type: 'RetireSubnet', name: 'macvlan' });
+    const key = addressKey(quarantine);
+    const { networks: _, ...older } = JSON.parse(memory.get(key) ?? '') as { networks: string[] };
+    memory.put(key, JSON.stringify(older));
+    const { read } = ledger;
+    ledger.read = (from, signal) => {
+      if (from === 1) ledger.failingReads = 1;
+      return read.call(ledger, from, signal);
+    };
+    expect(await failureOf(Replica.load(ledger, never))).to.have.property('code', 'UNAVAILABLE');
+    ledger.read = read;
+    const claim = (await Replica.load(ledger, never)).state.claims.get('macvlan')?.get('172.17.0.11');
+    expect(claim?.networks).to.deep.equal(['macvlan.default']);
+  });
+
+  it('Replica ends when the events that follow its state are sealed: their lines have no revisions of the claims', async () => {
+    const before = describeState(standby.state);
+    await submitAll(working.writer, allocate('a'));
+    sealLines(ledger);
+    expect(await failureOf(standby.catchUp(never))).to.include({
+      code: 'POSITION_GONE',
+      message:
+        'this replica fell behind, to event 3, and the next events are sealed. It ends, to load the ledger again at its next start',
+    });
+    expect(describeState(standby.state)).to.deep.equal(before);
+  });
+
+  it('Replica resolves untilReached for an event that it has already, without a later event', async () => {
+    await standby.untilReached(standby.head.seq, never);
+  });
+
+  it('Replica reports each refusal as recorded for an hour after 10,000 refusals, so that the log does not grow with refused Pods', async () => {
+    await failureOf(working.writer.submit(requestFor(allocate('a', { subnets: ['nowhere'] }))));
+    const [refused] = working.replica.recentFrom(4) as [StoredEvent];
+    const { head } = working.replica;
+    const refusalOf = (uid: string): AllocationRefused => {
+      const { sequenced } = refused;
+      if (sequenced.type !== 'AllocationRefused') throw new Error(sequenced.type);
+      return { ...sequenced, data: { ...sequenced.data, uid } };
+    };
+    const commit = (from: number, to: number): void => {
+      const uids = Array.from({ length: to - from }, (_, index) => `uid-${from + index}`);
+      const events = uids.map((uid) => ({ ...refused, sequenced: { ...refused.sequenced, ...refusalOf(uid) } }));
+      standby.commit(events, head, 1n);
+    };
+    commit(0, 9_999);
+    expect(standby.hasRecordedRefusal(refusalOf('uid-0'))).to.equal(true);
+    expect(standby.hasRecordedRefusal(refusalOf('another'))).to.equal(false);
+    commit(9_999, 10_000);
+    expect(standby.hasRecordedRefusal(refusalOf('another'))).to.equal(true);
+    standby.commit([], { ...head, at: head.at + 3_600_000 }, 0n);
+    expect(standby.hasRecordedRefusal(refusalOf('another'))).to.equal(false);
   });
 
   it('Replica follows the log: state, revisions and time', async () => {
@@ -207,6 +266,16 @@ describe('Replica', () => {
       edit(5, '"v":99', newest);
       edit(5, 'AddressAllocated', 'AddressTeleported');
       expect(await damage()).to.contain('has type AddressTeleported');
+    });
+
+    it('Replica stops with LEDGER_DAMAGED at an event whose data cannot be applied, and names it', async () => {
+      await submitAll(working.writer, applySubnet('other', { cidrBlock: '10.1.0.0/16' }));
+      edit(6, '"cidrBlock":"10.1.0.0/16"', '"cidrBlock":"10.1.0.0"');
+      memory.put(headKey, (memory.get(headKey) as string).replace(/"hash":"./, '"hash":"_'));
+      const error = await failureOf(standby.catchUp(never));
+      expect(error).to.include({ code: 'LEDGER_DAMAGED' });
+      expect(error.message).to.match(/^event 6 has not the data of an event of type SubnetConfigured/);
+      expect(standby.head.seq).to.equal(5);
     });
 
     it('Replica stops with LEDGER_DAMAGED at a missing event', async () => {

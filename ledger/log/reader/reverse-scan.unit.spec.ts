@@ -191,6 +191,46 @@ describe('scanReverse', () => {
     expect([scannedFrom, hasMore]).to.deep.equal([expected.scannedFrom, expected.hasMore]);
   });
 
+  it('scanReverse finds the end of a binding whose start is available, next to one whose start is sealed', async () => {
+    const [gone, kept] = [allocated('target', '172.17.0.11'), allocated('target', '172.17.0.12', { ordinal: 1 })];
+    const events: Record<number, Event> = {
+      2: gone,
+      3: bound(gone, 2, { node: 'node-9' }),
+      199: kept,
+      200: bound(kept, 199, { node: 'node-9' }),
+      20_500: unbound(gone),
+      20_501: unbound(kept),
+    };
+    const earlier = { 20_500: { '172.17.0.11': 3 }, 20_501: { '172.17.0.12': 200 } };
+    const long = new Log(linesOf(20_600, { eventAt: (seq) => events[seq] ?? subnetConfigured(), earlier }));
+    long.floor = 100;
+    const found = await search(20_600, { filter: { ...matchAllEvents, node: 'node-9' } }, long as unknown as Ledger);
+    expect(found.events.map(({ envelope }) => envelope.seq)).to.deep.equal([20_501]);
+  });
+
+  it('scanReverse and lastSeqBefore report a log with a missing event as damaged', async () => {
+    const lines = linesOf(3_000);
+    const damaged = new Log(lines.filter((_, index) => index !== 2_499)) as unknown as Ledger;
+    for (const from of [3_000, 2_999])
+      expect(await failureOf(search(from, {}, damaged))).to.include({
+        code: 'LEDGER_DAMAGED',
+        message: `the log has a gap between event ${from - 1_999} and event ${from}. Run: ipledger verify`,
+      });
+    const missing = { readEach: () => Promise.resolve([undefined]) };
+    expect(await failureOf(lastSeqBefore({ ledger: missing, segments: [] }, 2_500_000, 3_000, never))).to.include({
+      code: 'LEDGER_DAMAGED',
+      message: 'event 1500 is missing from the log. Run: ipledger verify',
+    });
+  });
+
+  it('lastSeqBefore returns no event while etcd does not reply', async () => {
+    const silent = { readEach: () => Promise.reject(new IpledgerError('UNAVAILABLE', 'etcd does not reply')) };
+    expect(await failureOf(lastSeqBefore({ ledger: silent, segments: [] }, 1, 3_000, never))).to.have.property(
+      'code',
+      'UNAVAILABLE',
+    );
+  });
+
   it('lastSeqBefore finds a time in the log, sealed or not', async () => {
     const at = (seq: number): number => seq * 1_000;
     for (const floor of [1, 20_000]) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { IpledgerError } from '../../../lib/errors.ts';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import type { Head } from '../chain/chain.ts';
 import { detectRollback, freezeIfRestored, restoredRevisions } from './rollback-detection.ts';
@@ -58,6 +59,13 @@ describe('detectRollback', () => {
     expect(await statusOf(known)).to.equal('rewound');
     await submitAll(working.writer, allocate('d'));
     expect(await statusOf(known)).to.equal('rewound');
+  });
+
+  it('detectRollback returns holds for a sealed position that cannot be read, and rewound for a position that is missing', async () => {
+    memory.readEach = () => Promise.reject(new IpledgerError('POSITION_GONE', 'event 2 is sealed'));
+    expect(await statusOf(at(2))).to.equal('holds');
+    memory.readEach = () => Promise.resolve([undefined]);
+    expect(await statusOf(at(2))).to.equal('rewound');
   });
 
   it('detectRollback returns restored for a position of an earlier epoch', async () => {

@@ -31,7 +31,7 @@ import {
   unbind,
   type RunningWriter,
 } from '../testing/running-writer.ts';
-import type { UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import { sealLines, type UnreliableLedger } from '../testing/unreliable-ledger.ts';
 import type { EventVersion } from '../../domain/events/schema-version.ts';
 import type { AppendStats } from './writer.ts';
 
@@ -234,6 +234,24 @@ describe('The writer', () => {
       [0, 1, 2].map(() => working.writer.submit({ answer: () => turns.spend(20), actor: '', signal: never })),
     ).finally(turns.end);
     expect(new Set(answeredIn.map(({ answer }) => answer)).size).to.equal(3);
+  });
+
+  it('The writer answers a query when the head can be read again, and stays the writer until then', async () => {
+    ledger.failingReads = 3;
+    const query = { answer: (state: State) => state.pods.size, actor: '', signal: never };
+    expect((await working.writer.submit(query)).answer).to.equal(0);
+    expect(ledger.failingReads).to.equal(0);
+    expect((await submit(allocate('a'))).answer.addresses).to.deep.equal(['172.17.0.11']);
+  });
+
+  it('The writer stops when the events of another writer are sealed before it reads them, and never repeats that read', async () => {
+    const other = await startWriter(memory);
+    await submitAll(other.writer, allocate('a'));
+    await other.stop();
+    sealLines(ledger);
+    const query = { answer: (state: State) => state.pods.size, actor: '', signal: never };
+    expect(await failureOf(working.writer.submit(query))).to.have.property('code', 'NOT_WRITER');
+    expect(await working.stop()).to.have.property('code', 'POSITION_GONE');
   });
 
   it('The writer answers no query when the head is another event of the same number', async () => {
