@@ -66,6 +66,26 @@ describe('the addresses of IPAMClaims', () => {
     expect(cache.claimsHeldBy('default/vm')).to.deep.equal([]);
   });
 
+  it('the addresses of an IPAMClaim include those that are reserved later, and none of other owners or Subnets', () => {
+    cache.onEvents([
+      { kind: 'reserved', reserved: reserved('10.0.0.3') },
+      { kind: 'reserved', reserved: { ...reserved('10.9.0.3'), subnet: 'other' } },
+      { kind: 'reserved', reserved: reserved('10.0.0.4', 'vip/web') },
+      { kind: 'unreserved', ...reserved('10.0.0.2', 'vip/web') },
+      { kind: 'unreserved', ...reserved('10.0.0.2'), subnet: 'other' },
+    ]);
+    const addresses = ['10.0.0.2', '10.0.0.3', 'fd00::2'];
+    expect(cache.get('default/vm1')).to.deep.equal({ subnet: 'macvlan', addresses });
+    expect(affected).to.deep.equal(['default/vm1']);
+  });
+
+  it('the addresses of an IPAMClaim that a rewound ledger has lost are reported, and are no longer held', () => {
+    cache.onSnapshot({ seq: 0, allocations: [], subnets: [], pools: [], reservations: [] });
+    expect(affected).to.deep.equal(['default/vm1']);
+    expect([cache.get('default/vm1'), cache.holderOf('default/vm1')]).to.deep.equal([undefined, undefined]);
+    expect(cache.idleAddresses('default', 'macvlan')).to.deep.equal([]);
+  });
+
   it('the addresses of an IPAMClaim are removed when their last reservation ends', () => {
     for (const address of ['10.0.0.2', 'fd00::2']) cache.onEvents([{ kind: 'unreserved', ...reserved(address) }]);
     expect(cache.get('default/vm1')).to.equal(undefined);

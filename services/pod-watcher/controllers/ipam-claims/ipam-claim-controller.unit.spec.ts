@@ -1,142 +1,27 @@
 import { expect } from 'chai';
-import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-ledger-client.ts';
 import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { UntypedJson } from '../../../../lib/kubernetes/untyped-json.ts';
-import type { MessageInput } from '../../../../proto/codec.ts';
-import type { ReserveRequest, UnreserveRequest } from '../../../../proto/generated/ipledger.ts';
+import { appliedSubnet, heldAllocation, podNamed, until } from '../../testing/fakes.ts';
+import type { IpamClaimObject } from '../../kubernetes/objects/ipam-claim.ts';
 import {
-  appliedSubnet,
-  FakeInformer,
-  heldAllocation,
-  podNamed,
-  silentLogger,
-  subnetNamed,
-  until,
-} from '../../testing/fakes.ts';
-import { LedgerPods } from '../../kubernetes/ledger-pods.ts';
-import { type IpamClaimObject, ipamClaims } from '../../kubernetes/objects/ipam-claim.ts';
-import type { Pod } from '../../kubernetes/objects/pod.ts';
-import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
-import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
-import { AllocationCache } from '../pods/allocation-cache.ts';
-import { EventBudget } from '../pods/event-budget.ts';
-import type { IpamClaimDemand } from '../pods/planning/ipam-claim-request.ts';
-import { SubnetCache } from '../subnets/subnet-cache.ts';
-import { IpamClaimController } from './ipam-claim-controller.ts';
+  claim,
+  createIpamClaimWorld,
+  demand,
+  finalizers,
+  type IpamClaimWorldOptions,
+  reservedForVm1,
+} from './testing/ipam-claim-world.ts';
 
-const finalizers = ['ipledger.io/ledger'];
 const deletionTimestamp = '2026-11-17T14:05:00Z';
-const claim = (name: string, { spec = {}, metadata = {}, status = {} } = {}): IpamClaimObject =>
-  ipamClaims.parse({
-    metadata: { namespace: 'default', name, uid: `uid-${name}`, generation: 1, ...metadata },
-    spec: { network: 'macvlan', interface: '', ...spec },
-    status,
-  });
-const demand: IpamClaimDemand = {
-  claim: 'default/vm1',
-  network: 'macvlan',
-  interface: '',
-  subnets: ['macvlan', 'macvlan-2'],
-  addresses: [],
-  ipFamily: '',
-};
-const reservedForVm1: ReservedAddress = {
-  seq: 40,
-  subnet: 'macvlan',
-  address: '10.0.0.2',
-  reservedFor: 'ipamclaim/default/vm1',
-  reason: 'IPAMClaim default/vm1',
-  mac: '',
-};
 
 describe('the controller of IPAMClaims', () => {
   let stop: AbortController;
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  interface WorldOptions {
-    readonly reservations?: readonly ReservedAddress[];
-    readonly allocations?: readonly HeldAllocation[];
-    readonly quota?: number;
-    /** The IPPool of each address, which is for other namespaces. */
-    readonly pool?: string;
-    /** Whether the API server serves the kind. */
-    readonly isServed?: boolean;
-  }
-
-  async function createWorld(
-    present: readonly IpamClaimObject[],
-    { reservations = [], allocations = [], quota, pool = '', isServed = true }: WorldOptions = {},
-  ) {
-    const objects = Object.assign(new FakeInformer<IpamClaimObject>(), { resourceVersion: isServed ? '1' : undefined });
-    for (const object of present) objects.put(object);
-    const pods = new FakeInformer<Pod>();
-    const subnetObjects = new FakeInformer<SubnetObject>();
-    subnetObjects.put(subnetNamed('macvlan'));
-    const subnets = new SubnetCache(subnetObjects.objects);
-    const cache = new AllocationCache();
-    const reserved: MessageInput<ReserveRequest>[] = [];
-    const unreserved: MessageInput<UnreserveRequest>[] = [];
-    const created: IpamClaimDemand[] = [];
-    const woken: string[] = [];
-    const patches: UntypedJson[] = [];
-    const statuses: UntypedJson[] = [];
-    const events: string[] = [];
-    const refusals = new Map<string, IpledgerError>();
-    const failure: { create?: Error } = {};
-    const controller = new IpamClaimController({
-      objects,
-      pods,
-      ledgerPods: new LedgerPods(pods),
-      allocator: fakeLedgerClient({
-        reserve: (request) => {
-          reserved.push(request);
-          const refusal = refusals.get(request.subnet ?? '');
-          const addresses = request.addresses?.length ? request.addresses : ['10.0.0.2'];
-          return refusal ? Promise.reject(refusal) : { records: addresses.map((address) => ({ address })) };
-        },
-        unreserve: (request) => {
-          unreserved.push(request);
-          return {};
-        },
-        getAddress: () => ({ record: { pool } }),
-      }),
-      quota: { subnets, allocations: cache },
-      budget: new EventBudget(),
-      namespacesOfPool: () => ['shop'],
-      ipamClaimOwnerOf: () => ({ apiVersion: 'v1', kind: 'Pod', name: 'vm', uid: 'u' }),
-      create: (each) => {
-        created.push(each);
-        return failure.create ? Promise.reject(failure.create) : Promise.resolve();
-      },
-      wakeWaiters: (topic) => void woken.push(topic),
-      write: (_object, body) => Promise.resolve(void patches.push(body)),
-      writeStatus: (_object, body) => Promise.resolve(void statuses.push(body)),
-      recordEvent: (_object, { reason, message }) => void events.push(`${reason}: ${message}`),
-      log: silentLogger,
-      signal: stop.signal,
-    });
-    const { spec, ...subnet } = appliedSubnet('macvlan');
-    const limited = { ...subnet, spec: { ...spec, ...(quota !== undefined && { maxAddressesPerNamespace: quota }) } };
-    const snapshot = { seq: 50, allocations, subnets: [limited, appliedSubnet('macvlan-2')], pools: [], reservations };
-    for (const subscriber of [subnets, cache, controller]) subscriber.onSnapshot(snapshot);
-    await controller.start();
-    return {
-      controller,
-      objects,
-      pods,
-      reserved,
-      unreserved,
-      created,
-      woken,
-      patches,
-      statuses,
-      events,
-      refusals,
-      failure,
-    };
-  }
+  const createWorld = (present: readonly IpamClaimObject[], options: IpamClaimWorldOptions = {}) =>
+    createIpamClaimWorld(stop.signal, present, options);
 
   const conditionOf = ({ statuses }: { statuses: UntypedJson[] }): UntypedJson =>
     ((statuses.at(-1)?.['conditions'] ?? []) as UntypedJson[])[0] ?? {};
@@ -234,6 +119,75 @@ describe('the controller of IPAMClaims', () => {
     expect(world.reserved.map(({ subnet }) => subnet)).to.deep.equal(['macvlan', 'macvlan-2']);
   });
 
+  it('the controller of IPAMClaims reserves in no other Subnet if the allocator does not answer, because it may have reserved', async () => {
+    const world = await createWorld([claim('vm1')]);
+    world.refusals.set('macvlan', new IpledgerError('UNAVAILABLE', 'connection lost'));
+    world.controller.request('default/vm', [demand]);
+    await until(() => world.reserved.length >= 2);
+    expect(world.reserved.map(({ subnet }) => subnet)).to.deep.equal(['macvlan', 'macvlan']);
+  });
+
+  it('the controller of IPAMClaims retries an IPAMClaim at once when its Subnet is changed, and then wakes the Pod', async () => {
+    const world = await createWorld([claim('vm1')]);
+    world.refusals.set('macvlan', new IpledgerError('SUBNET_FULL', 'full'));
+    world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'] }]);
+    await until(() => world.statuses.length >= 1);
+    const before = world.reserved.length;
+    world.refusals.clear();
+    world.woken.length = 0;
+    world.controller.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('macvlan') }]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(world.reserved.length - before, 'without a backoff').to.equal(1);
+    expect(world.controller.view('default/vm1')).to.include({ problem: '' });
+    expect(world.woken).to.include('claim:default/vm1');
+  });
+
+  it('the controller of IPAMClaims drops the problem of a missing IPAMClaim and wakes the Pod when a user creates it', async () => {
+    const world = await createWorld([]);
+    world.failure.create = new ApiError(403, 'exceeded quota');
+    world.controller.request('default/vm', [demand]);
+    await until(() => world.controller.view('default/vm1').problem !== '');
+    world.controller.request('default/vm', []);
+    world.woken.length = 0;
+    world.objects.put(claim('vm1'));
+    expect(world.controller.view('default/vm1').problem).to.equal('');
+    expect(world.woken).to.deep.equal(['claim:default/vm1']);
+  });
+
+  it('the controller of IPAMClaims shows that an IPAMClaim waits for a Pod if the ledger has lost its addresses', async () => {
+    const world = await createWorld([claim('vm1', { metadata: { finalizers } })]);
+    await until(() => world.statuses.length >= 1);
+    expect(conditionOf(world)['message']).to.equal(
+      'the claim has no address: an address is reserved when a Pod names the claim in its networks annotation',
+    );
+    expect(world.reserved).to.deep.equal([]);
+  });
+
+  it('the first Pod that names an IPAMClaim decides its Subnet, and after its deletion another Pod does', async () => {
+    const world = await createWorld([claim('vm1')]);
+    world.refusals.set('macvlan', new IpledgerError('SUBNET_FULL', 'full'));
+    world.controller.request('default/first', [{ ...demand, subnets: ['macvlan'] }]);
+    await until(() => world.controller.view('default/vm1').problem === 'full');
+    const second = [{ ...demand, subnets: ['macvlan-2'] }];
+    world.controller.request('default/second', second);
+    world.controller.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('macvlan') }]);
+    await until(() => world.reserved.length >= 2);
+    expect(world.reserved.map(({ subnet }) => subnet)).to.deep.equal(['macvlan', 'macvlan']);
+    world.controller.request('default/first', []);
+    world.controller.request('default/second', second);
+    await until(() => world.controller.view('default/vm1').reserved?.subnet === 'macvlan-2');
+  });
+
+  it('the controller of IPAMClaims writes nothing to an IPAMClaim that shows its addresses since before its start', async () => {
+    const object = claim('vm1', { metadata: { finalizers } });
+    const before = await createWorld([object], { reservations: [reservedForVm1] });
+    await until(() => before.statuses.length >= 1);
+    const world = await createWorld([{ ...object, status: before.statuses[0] ?? {} }], {
+      reservations: [reservedForVm1],
+    });
+    expect([world.statuses, world.patches]).to.deep.equal([[], []]);
+  });
+
   const refusals: [code: 'SUBNET_FULL' | 'ADDRESS_IN_USE' | 'ADDRESS_OUT_OF_RANGE', reason: string][] = [
     ['SUBNET_FULL', 'SubnetExhausted'],
     ['ADDRESS_IN_USE', 'IPAddressConflict'],
@@ -266,6 +220,25 @@ describe('the controller of IPAMClaims', () => {
     expect(world.controller.view('default/vm1').problem).to.contain(
       'have 2 addresses of subnet macvlan, the limit is 2',
     );
+  });
+
+  it('the quota of a Subnet counts one address for an IPAMClaim of one family in a dual-stack Subnet', async () => {
+    const world = await createWorld([claim('vm1'), claim('dual')], { quota: 1, cidrBlock: '10.0.0.0/24,fd00::/64' });
+    world.controller.request('default/vm-2', [{ ...demand, claim: 'default/dual', subnets: ['macvlan'] }]);
+    await until(() => world.controller.view('default/dual').problem.includes('and 2 more are requested'));
+    world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'], ipFamily: 'ipv4' }]);
+    await until(() => world.controller.view('default/vm1').reserved !== undefined);
+    expect(world.reserved.map(({ ipFamily }) => ipFamily)).to.deep.equal(['ipv4']);
+  });
+
+  it('the controller of IPAMClaims refuses an IPAMClaim of a namespace that requests addresses too often', async () => {
+    const world = await createWorld([claim('vm1'), claim('vm2')], { burst: 1 });
+    world.controller.request('default/vm', [demand]);
+    await until(() => world.controller.view('default/vm1').reserved !== undefined);
+    world.controller.request('default/vm-2', [{ ...demand, claim: 'default/vm2' }]);
+    await until(() => world.controller.view('default/vm2').problem !== '');
+    expect(world.controller.view('default/vm2').problem).to.match(/^namespace default requests addresses too often/);
+    expect(world.reserved).to.have.length(1);
   });
 
   it('the controller of IPAMClaims refuses an address of an IPPool that is for other namespaces', async () => {

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { subnetNamed } from '../../testing/fakes.ts';
+import { subnetAccessRefusal } from './namespace-access.ts';
+import { SubnetCache } from '../subnets/subnet-cache.ts';
 import { annotationKey, planOf, defaultRequest } from '../pods/planning/testing/plan.fixture.ts';
 
 const ovn = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
@@ -97,6 +100,21 @@ describe('a Subnet with spec.namespaces', () => {
     ],
   ];
   expectRefused('A Subnet with spec.namespaces', refused);
+
+  it('a Subnet with spec.namespaces is refused with the first five of its namespaces, or with its selectors alone', () => {
+    const refusalOf = (spec: object): string | undefined =>
+      subnetAccessRefusal('lan', 'default', {
+        subnets: new SubnetCache(new Map([['lan', subnetNamed('lan', spec)]])),
+        namespaceOf: () => undefined,
+      });
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    expect(refusalOf({ namespaces: names })).to.match(
+      /^Subnet lan is for namespaces a, b, c, d, e and 2 more, not for namespace default: /,
+    );
+    expect(refusalOf({ namespaceSelectors: [{ matchLabels: { team: 'a' } }] })).to.match(
+      /^Subnet lan is for what its namespaceSelectors select, not for namespace default: /,
+    );
+  });
 
   it('a Subnet with spec.namespaces is skipped by default, and the other Subnets of the provider serve', () => {
     expect(planOf('macvlan').attachments).to.deep.equal([defaultRequest]);

@@ -57,6 +57,12 @@ describe('Subnets in one broadcast domain', () => {
     expect(overlapsOf(ab, touching)).to.have.length(2);
   });
 
+  it('Subnets in one broadcast domain have no overlap if excludeIps separate them in IPv6', () => {
+    const half = subnet('a', 'fd00::/64', ['fd00::8000..fd00::ffff:ffff:ffff:ffff']);
+    expect(overlapsOf(ab, [half, subnet('b', 'fd00::8000/113')])).to.deep.equal([]);
+    expect(overlapsOf(ab, [half, subnet('b', 'fd00::/112')])).to.have.length(2);
+  });
+
   it('Subnets in one broadcast domain have no overlap in addresses that excludeIps name, in any order', () => {
     const excludeIps = ['10.0.0.254', '10.0.0.100..10.0.0.200', '10.0.0.1', '10.0.0.50..10.0.0.120', '10.0.0.60'];
     const a = subnet('a', '10.0.0.0/24', excludeIps);

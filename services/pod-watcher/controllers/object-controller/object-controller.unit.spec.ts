@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { IpledgerError } from '../../../../lib/errors.ts';
 import { ApiError } from '../../../../lib/kubernetes/client/api-error.ts';
 import type { SubnetObject } from '../../kubernetes/objects/subnet.ts';
 import { FakeInformer, subnetNamed, until } from '../../testing/fakes.ts';
@@ -39,6 +40,36 @@ describe('ObjectController', () => {
     await until(() => writes > 0);
     return lines;
   }
+
+  it('ObjectController retires a deleted object again if the allocator does not answer, and reports no user of it', async () => {
+    const objects = new FakeInformer<SubnetObject>();
+    const [events, conditions, writes] = [new Array<string>(), new Array<object>(), new Array<object>()];
+    let tries = 0;
+    const controller = new ObjectController<SubnetObject>({
+      objects,
+      apply: () => Promise.resolve({}),
+      isApplied: () => true,
+      differences: () => ({}),
+      retire: () => {
+        tries += 1;
+        return tries === 1 ? Promise.reject(new IpledgerError('UNAVAILABLE', 'connection lost')) : Promise.resolve();
+      },
+      appliedNames: () => [],
+      onVerdict: () => undefined,
+      reasons: subnetReasons,
+      write: (_object, body) => Promise.resolve(void writes.push(body)),
+      writeStatus: (_object, body) => Promise.resolve(void conditions.push(body)),
+      recordEvent: (_object, { message }) => void events.push(message),
+      log: pino({ level: 'silent' }),
+      signal: stop.signal,
+    });
+    const deletionTimestamp = '2026-11-17T14:05:00Z';
+    objects.put(subnetNamed('lan', {}, { deletionTimestamp, finalizers: ['ipledger.io/ledger'] }));
+    await controller.start();
+    expect(writes, 'the finalizer stays').to.deep.equal([]);
+    await until(() => writes.length > 0);
+    expect([tries, events, conditions]).to.deep.equal([2, [], []]);
+  });
 
   it('ObjectController logs a write that the API server denies, and none to an object that has changed or is gone', async () => {
     expect(await logOfFailedWrite(new ApiError(409, 'the object has been modified'))).to.deep.equal([]);

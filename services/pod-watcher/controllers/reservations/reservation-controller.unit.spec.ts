@@ -3,7 +3,7 @@ import { fakeLedgerClient } from '../../../../lib/ledger-client/testing/fake-led
 import { IpledgerError } from '../../../../lib/errors.ts';
 import type { MessageInput } from '../../../../proto/codec.ts';
 import type { ReserveRequest, UnreserveRequest } from '../../../../proto/generated/ipledger.ts';
-import { FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
+import { appliedSubnet, FakeInformer, silentLogger, until } from '../../testing/fakes.ts';
 import { type IpObject, ips } from '../../kubernetes/objects/ip.ts';
 import { type VipObject, vips } from '../../kubernetes/objects/vip.ts';
 import { type UntypedJson, asRecord } from '../../../../lib/kubernetes/untyped-json.ts';
@@ -57,17 +57,20 @@ describe('an object that reserves an address', () => {
       const records = addresses.map((address) => ({ address, subnet: 'lan' }));
       return Promise.resolve({ records });
     };
+    /** Why Subnet lan gives no new address. */
+    const suspension: { reason?: string } = {};
     const shared = {
       allocator: fakeLedgerClient({ reserve: answer, unreserve: async (request) => (await answer(request), {}) }),
       write: (_object: unknown, body: UntypedJson) => Promise.resolve(void patches.push(body)),
       writeStatus: (_object: unknown, body: UntypedJson) => Promise.resolve(void status.push(body)),
       subnetAccessRefusal: (subnet: string, namespace: string) =>
         subnet === 'lan' && namespace === 'other' ? 'Subnet lan is not for namespace other' : undefined,
+      suspensionOf: (subnet: string) => (subnet === 'lan' ? suspension.reason : undefined),
       recordEvent: (_object: unknown, { message }: { message: string }) => void eventMessages.push(message),
       log: silentLogger,
       signal: stop.signal,
     };
-    return { requests, patches, status, eventMessages, answers, shared };
+    return { requests, patches, status, eventMessages, answers, suspension, shared };
   }
 
   function createVipWorld(present: ReservedAddress[] = []) {
@@ -223,6 +226,46 @@ describe('an object that reserves an address', () => {
     expect(requests).to.have.length(1);
   });
 
+  it('a Vip that waits for its Subnet is retried at once when the Subnet is configured', async () => {
+    const { objects, reservations, requests, answers } = createVipWorld();
+    answers.refuse = new IpledgerError('SUBNET_UNKNOWN', 'there is no subnet lan');
+    objects.put(vip({ subnet: 'lan' }));
+    await reservations.start();
+    requests.length = 0;
+    reservations.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('lan') }]);
+    expect(requests).to.have.length(1);
+  });
+
+  it('a Vip gets no address of a Subnet that gives no new address, and keeps an address that it has', async () => {
+    const { objects, reservations, requests, eventMessages, suspension } = createVipWorld([ofVip]);
+    suspension.reason = 'Subnet lan gives no new address: Kube-OVN may give the same';
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9' }));
+    objects.put(vip({ subnet: 'lan' }, { name: 'new' }));
+    await reservations.start();
+    expect(requests.map(({ reservedFor }) => reservedFor)).to.deep.equal(['vip/web']);
+    expect(eventMessages).to.deep.equal([suspension.reason]);
+  });
+
+  it('a Vip without an address is deleted without a request, and its finalizer is removed', async () => {
+    const { objects, reservations, requests, patches } = createVipWorld();
+    objects.put(vip({ subnet: 'lan' }, { deletionTimestamp, finalizers }));
+    await reservations.start();
+    expect(requests).to.deep.equal([]);
+    expect(patches.map((each) => asRecord(each['metadata'])['finalizers'])).to.deep.equal([[]]);
+  });
+
+  it('a Vip without a Subnet, or with an upper-case address, is rejected with an Event', async () => {
+    const { objects, reservations, requests, eventMessages } = createVipWorld();
+    objects.put(vip({ subnet: '' }, { name: 'a' }));
+    objects.put(vip({ subnet: 'lan', v6ip: 'FD00::9' }, { name: 'b' }));
+    await reservations.start();
+    expect(requests).to.deep.equal([]);
+    expect(eventMessages).to.deep.equal([
+      'subnet parameter cannot be empty',
+      'v6 ip address FD00::9 can not contain upper case',
+    ]);
+  });
+
   it('a Vip over a limit is rejected with an Event', async () => {
     const { objects, reservations, requests, eventMessages } = createVipWorld();
     objects.put(vip({ subnet: 'lan', v4ip: '1'.repeat(65) }));
@@ -300,6 +343,18 @@ describe('an object that reserves an address', () => {
       { kind: 'released', seq: 7, subnet: 'lan', namespace: 'default', pod: 'b', uid: 'u', addresses: ['fd00::2'] },
     ]);
     await until(() => patches.some((each) => asRecord(each['spec'])['ipAddress'] === '10.0.0.61,fd00::2'));
+  });
+
+  it('an IP object that waits for its Subnet does not stop the retry of another after a release', async () => {
+    const { objects, reservations, requests, answers } = createIpWorld();
+    answers.refuse = new IpledgerError('ADDRESS_IN_USE', 'in use');
+    const pod = { namespace: 'default', v4IpAddress: '10.0.0.9' };
+    objects.put(ip('a.default.elsewhere.default', { ...pod, podName: 'a', subnet: 'elsewhere' }));
+    objects.put(ip('b.default.lan.default', { ...pod, podName: 'b', subnet: 'lan' }));
+    await reservations.start();
+    requests.length = 0;
+    reservations.onEvents([{ kind: 'unquarantined', subnet: 'lan', address: '10.0.0.9' }]);
+    expect(requests.map(({ reservedFor }) => reservedFor)).to.deep.equal(['pod/default/b/lan.default']);
   });
 
   it('an invalid IP object is rejected with an Event', async () => {

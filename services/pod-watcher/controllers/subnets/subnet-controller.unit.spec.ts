@@ -309,6 +309,18 @@ describe('a Subnet object', () => {
     expect(subnets.servingProvider('macvlan.default')).to.deep.equal(['manual']);
   });
 
+  it('a Subnet object is applied again after another client has deleted its subnet', async () => {
+    const { objects, subnets, applied, controller } = world([appliedSubnet('macvlan')]);
+    const spec = { gateway: '10.0.0.1', excludeIps: ['10.0.0.1'], protocol: 'IPv4' };
+    objects.put(subnetNamed('macvlan', spec, { finalizers: ['ipledger.io/ledger'] }));
+    await controller.start();
+    const before = applied.length;
+    for (const subscriber of [subnets, controller])
+      subscriber.onEvents([{ kind: 'subnet-retired', subnet: 'macvlan' }], 100);
+    await until(() => applied.length > before);
+    expect(applied.at(-1)).to.include({ name: 'macvlan' });
+  });
+
   it('the subnet of a Subnet object that was deleted before the ledger’s event is retired', async () => {
     const { subnets, deleted, controller } = world();
     await controller.start();
@@ -339,6 +351,13 @@ describe('a Subnet object', () => {
     objects.put(subnetNamed('b', {}, { deletionTimestamp: '2026-11-17T14:05:00Z' }));
     expect(subnets.servingProvider('macvlan.default')).to.deep.equal(['a', 'c']);
     expect(subnets.whyNotServing('b')).to.equal('Subnet b is being deleted');
+  });
+
+  it('a Subnet object that is missing, or not in force yet, is named with that reason', () => {
+    const { objects, subnets } = world();
+    objects.put(subnetNamed('new'));
+    expect(subnets.whyNotServing('new')).to.equal('Subnet new is not in force yet');
+    expect(subnets.whyNotServing('nowhere')).to.equal('there is no Subnet nowhere');
   });
 
   it('a Subnet object names the other Subnet in its broadcast domain in a condition while their addresses overlap', async () => {

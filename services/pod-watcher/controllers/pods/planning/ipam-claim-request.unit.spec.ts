@@ -28,6 +28,11 @@ describe('a network selection that names an IPAMClaim', () => {
     expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['10.0.1.7', 'fd00::7'] }], ipFamily: '' });
   });
 
+  it('a network selection that names an IPAMClaim with only an IPv6 address requests no IPv4 address', () => {
+    const { attachments } = planOf(selection('six'));
+    expect(attachments[0]).to.deep.include({ candidates: [{ addresses: ['fd00::7'] }], ipFamily: 'ipv6' });
+  });
+
   it('a network selection waits, and demands addresses, while its IPAMClaim is missing or has none', () => {
     const requested = { ips: ['10.0.1.9/24'], interface: 'net1' };
     for (const claim of ['new', 'missing']) {

@@ -100,6 +100,11 @@ const claims: Record<string, IpamClaimState> = {
     reserved: { subnet: 'macvlan', addresses: ['10.0.1.7', 'fd00::7'], owner: 'ipamclaim/default/dual' },
     problem: '',
   },
+  'default/six': {
+    object: { network: 'macvlan', deleting: false },
+    reserved: { subnet: 'macvlan', addresses: ['fd00::7'], owner: 'ipamclaim/default/six' },
+    problem: '',
+  },
   'default/new': { object: { network: 'macvlan', deleting: false }, problem: '' },
   'default/full': { object: { network: 'macvlan', deleting: false }, problem: 'Subnet macvlan is full' },
   'default/deleted': { object: { network: 'macvlan', deleting: true }, problem: '' },
