@@ -59,6 +59,19 @@ describe('the creator of IPAMClaims', () => {
     expect(created).to.deep.equal(['shop/claim', 'quiet/claim'].map((claim) => ({ claim, owner })));
   });
 
+  it('the creator of IPAMClaims creates none if a user has created it since the request of the Pod', async () => {
+    const waiting: (() => void)[] = [];
+    const creator = createCreator((claim) => new Promise((resolve) => waiting.push(() => resolve(put(claim)))));
+    for (let index = 0; index < 4; index++) creator.request('shop/web', demandOf(`shop/${index}`));
+    creator.request('shop/web', demandOf('shop/claim'));
+    creator.request('quiet/vm', demandOf('quiet/claim'));
+    await until(() => waiting.length === 4);
+    put('shop/claim');
+    for (const answer of waiting.splice(0)) answer();
+    await until(() => waiting.length > 0);
+    expect(created.map(({ claim }) => claim)).to.deep.equal(['shop/0', 'shop/1', 'shop/2', 'shop/3', 'quiet/claim']);
+  });
+
   it('the creator of IPAMClaims creates none for a deleted Pod', async () => {
     const creator = createCreator(undefined, { 'quiet/vm': owner });
     creator.request('shop/web', demandOf('shop/claim'));

@@ -41,6 +41,34 @@ describe('ObjectController', () => {
     return lines;
   }
 
+  it('ObjectController does not show the verdict about a deleted object on a new object of its name', async () => {
+    const objects = new FakeInformer<SubnetObject>();
+    const shown: unknown[] = [];
+    const controller = new ObjectController<SubnetObject>({
+      objects,
+      apply: ({ uid }) => {
+        if (uid === 'new') return Promise.resolve({});
+        objects.put(subnetNamed('lan', {}, { uid: 'new' }));
+        return Promise.reject(new IpledgerError('SUBNET_INVALID', 'the old spec'));
+      },
+      isApplied: () => true,
+      differences: () => ({}),
+      retire: () => Promise.resolve(),
+      appliedNames: () => [],
+      onVerdict: () => undefined,
+      reasons: subnetReasons,
+      write: () => Promise.resolve(),
+      writeStatus: (_object, { conditions }) => Promise.resolve(void shown.push(conditions)),
+      recordEvent: () => undefined,
+      log: pino({ level: 'silent' }),
+      signal: stop.signal,
+    });
+    objects.put(subnetNamed('lan', {}, { uid: 'old' }));
+    await controller.start();
+    await until(() => shown.length > 0);
+    expect(JSON.stringify(shown)).to.not.contain('the old spec');
+  });
+
   it('ObjectController retires a deleted object again if the allocator does not answer, and reports no user of it', async () => {
     const objects = new FakeInformer<SubnetObject>();
     const [events, conditions, writes] = [new Array<string>(), new Array<object>(), new Array<object>()];

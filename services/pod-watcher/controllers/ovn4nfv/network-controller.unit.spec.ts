@@ -13,8 +13,8 @@ describe('The controller of OVN4NFV Networks', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** Makes a world in which Subnets are in force at once, unless `refusal` is set. */
-  function world({ refusal }: { refusal?: string } = {}) {
+  /** Makes a world in which Subnets are in force at once, unless they are late or refused. */
+  function world({ refusal, isLate = false }: { refusal?: string; isLate?: boolean } = {}) {
     const objects = new FakeInformer<Ovn4nfvNetwork>();
     const subnetObjects = new FakeInformer<SubnetObject>();
     const subnets = new SubnetCache(subnetObjects.objects);
@@ -24,6 +24,7 @@ describe('The controller of OVN4NFV Networks', () => {
     const putSubnet = (object: UntypedJson): void => {
       const subnet = toSubnet(object);
       raw.set(subnet.name, object);
+      if (isLate) return subnetObjects.put(subnet);
       if (refusal === undefined) subnets.accepted(appliedSubnet(subnet.name, subnet.spec.provider), 1);
       else subnets.refused(subnet.name, refusal);
       subnetObjects.put(subnet);
@@ -85,6 +86,17 @@ describe('The controller of OVN4NFV Networks', () => {
       gateway: '172.16.44.1',
     });
     expect(objects.objects.get('default/net')?.finalizers).to.deep.equal(finalizers);
+  });
+
+  it('The controller of OVN4NFV Networks shows Created only when the Subnet is in force', async () => {
+    const { objects, subnets, subnetObjects, statuses } = world({ isLate: true });
+    objects.put(network());
+    await until(() => subnetObjects.objects.has('net'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([...statuses]).to.deep.equal([]);
+    subnets.accepted(appliedSubnet('net'), 1);
+    subnetObjects.put(subnetObjects.objects.get('net') as SubnetObject);
+    await until(() => statuses.get('default/net')?.['state'] === 'Created');
   });
 
   it('The controller of OVN4NFV Networks writes the Subnet once for each spec, and keeps its normal form', async () => {

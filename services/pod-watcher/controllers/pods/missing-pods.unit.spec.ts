@@ -79,6 +79,14 @@ describe('missing Pods of several namespaces', () => {
     expect([releasedIn('noisy'), releasedIn('large'), lookedUp]).to.deep.equal([[], [], []]);
   });
 
+  it('missing Pods of five namespaces are reported with the first three of these namespaces', async () => {
+    const all = ['n1', 'n2', 'n3', 'n4', 'n5'].flatMap((name, index) => allocationsIn(name, 20, 1 + index * 20));
+    const { alarms, lose } = await createWorld(all);
+    lose(all);
+    await until(() => alarms.length > 0);
+    expect(alarms[0]).to.contain('nothing is released in namespace n1, n2, n3 and 2 more. If the API server');
+  });
+
   it('when most of the cluster are missing, the allocations of a name whose Pod may be outdated are kept', async () => {
     const { pods, alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet]);
     pods.drop(podIn('quiet', 'p0'), false);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { planProblemEvent } from './pod-event-messages.ts';
+import { launcher, podNamed } from '../../testing/fakes.ts';
+import { nameConflictProblem, planProblemEvent } from './pod-event-messages.ts';
 
 describe('The Event of a Pod that requests nothing', () => {
   const event = (...texts: readonly string[]) =>
@@ -10,6 +11,15 @@ describe('The Event of a Pod that requests nothing', () => {
     expect(event('a', 'a').message).to.equal('stage=validatePodNetwork error=a');
     expect(event('a', 'b').message).to.equal(
       'stage=validatePodNetwork error=a; b; nothing is allocated until all 2 are solved',
+    );
+  });
+
+  it('The Event of a Pod that requests nothing names the Pod or virtual machine that has the addresses of its name', () => {
+    const holderOf = (conflict: ReturnType<typeof podNamed>): string | undefined =>
+      nameConflictProblem(podNamed('vm1'), conflict).problems[0]?.text;
+    expect(holderOf(podNamed('vm1'))).to.match(/^the name vm1 belongs to a Pod \(Pod vm1\), which has addresses/);
+    expect(holderOf(launcher('abc'))).to.match(
+      /^the name vm1 belongs to a virtual machine \(Pod virt-launcher-vm1-abc\), which has addresses/,
     );
   });
 

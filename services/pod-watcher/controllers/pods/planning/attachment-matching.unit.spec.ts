@@ -41,6 +41,12 @@ describe('an attachment that the Pod holds', () => {
     expect(planOf('macvlan', {}, { held: [first, second] }).detached).to.deep.equal([second]);
   });
 
+  it('an attachment of Kube-OVN’s type that the Pod holds is detached if the Pod no longer selects its network', () => {
+    const nic = held({ provider: 'attachnet.default.ovn' });
+    expect(planOf('attachnet', {}, { held: [nic] })).to.deep.include({ attachments: [], detached: [] });
+    expect(planOf('', {}, { held: [nic] }).detached).to.deep.equal([nic]);
+  });
+
   it('an attachment that the Pod holds is identified by the requested address', () => {
     const two = [held(), held({ seq: 8, ordinal: 1, addresses: [{ address: '10.0.0.9', cidr: '', gateway: '' }] })];
     expect(planOf('[{"name":"macvlan","ips":["10.0.0.9/16"]}]', {}, { held: two }).detached).to.deep.equal([two[0]]);

@@ -74,6 +74,7 @@ describe('a missing or broken object', () => {
       {},
       'provider unbound.default.ovn is not bound to any subnet: create a Subnet with spec.provider "unbound.default.ovn", or correct spec.provider of the Subnet that is meant for it (kubectl get subnets)',
     ],
+    ['nameless', {}, 'its configuration has no provider, but must have "nameless.default.ovn": correct it'],
     ['wrong', {}, 'default/wrong: its configuration has provider "macvlan.default", but must have "wrong.default"'],
     [
       'macvlan',

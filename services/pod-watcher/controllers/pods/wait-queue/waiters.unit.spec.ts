@@ -52,7 +52,7 @@ describe('a waiting Pod after an event', () => {
     const { spec, ...subnet } = appliedSubnet('macvlan');
     return { ...subnet, spec: { ...spec, cooldownMs } };
   };
-  const released = (address: string): LedgerEvent => {
+  const released = (...addresses: string[]): LedgerEvent => {
     return {
       kind: 'released',
       seq: 7,
@@ -60,7 +60,7 @@ describe('a waiting Pod after an event', () => {
       namespace: 'default',
       pod: 'a',
       uid: 'u',
-      addresses: [address],
+      addresses,
     };
   };
   const unbound = (address: string): LedgerEvent => {
@@ -137,8 +137,16 @@ describe('a waiting Pod after an event', () => {
       expect(woken.toSorted()).to.deep.equal(['default/any', 'default/named']);
     });
 
-  const reserved = { seq: 7, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
   const pool = { name: 'web', spec: { subnet: 'macvlan', ips: ['10.0.0.2'], namespaces: [] }, source: undefined };
+  it('a waiting Pod is not tried when addresses are transferred to another uid, because none is free', async () => {
+    const { waiters, woken } = open({ any: 'any:macvlan', witness: 'pool:web' }, 0);
+    waiters.onEvent(released());
+    waiters.onEvent({ kind: 'pool-configured', pool });
+    await until(() => woken.includes('default/witness'));
+    expect(woken).to.deep.equal(['default/witness']);
+  });
+
+  const reserved = { seq: 7, subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web', reason: '', mac: '' };
   const woken: [what: string, event: LedgerEvent, topics: readonly string[]][] = [
     ['the Vip that it names gets an address', { kind: 'reserved', reserved }, ['vip:web']],
     [

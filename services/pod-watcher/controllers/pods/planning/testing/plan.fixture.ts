@@ -18,6 +18,7 @@ const configs: Record<string, string> = {
   'default/wrong': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"macvlan.default"}}',
   'default/closed': '{"type":"macvlan","ipam":{"type":"kube-ovn","provider":"closed.default"}}',
   'default/unbound': '{"type":"kube-ovn"}',
+  'default/nameless': '{"type":"kube-ovn"}',
   'default/local': '{"type":"macvlan","ipam":{"type":"host-local"}}',
   'default/empty': '',
   'default/ovn-network': '{"type":"ovn-k8s-cni-overlay"}',
@@ -33,6 +34,7 @@ const providers: Record<string, string[]> = {
   'chained.default': ['chained'],
   'attachnet.default.ovn': ['attachnet'],
   'wrong.default': ['wrong'],
+  'nameless.default.ovn': ['nameless'],
   'ovn4nfv.kube-system.ovn': ['ovn-ls-25', 'ovn-ls-26', 'ovn-of-shop'],
 };
 const bindings: Record<string, NamespaceRestriction> = {
