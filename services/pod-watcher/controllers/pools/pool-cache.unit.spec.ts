@@ -29,6 +29,14 @@ describe('the pool cache', () => {
     expect(clusterView.subnetOf('b')).to.equal(undefined);
   });
 
+  it('the pool cache has the namespaces of the last spec of a pool, which may use it', () => {
+    const { cache, clusterView } = inForce(pool('a', 'lan', 'app', 'web'), pool('b', 'lan'));
+    expect(clusterView.namespacesOf('a')).to.deep.equal(['app', 'web']);
+    expect([clusterView.namespacesOf('b'), clusterView.namespacesOf('missing')]).to.deep.equal([[], []]);
+    cache.onEvents([{ kind: 'pool-configured', pool: pool('a', 'lan', 'other') }]);
+    expect(clusterView.namespacesOf('a')).to.deep.equal(['other']);
+  });
+
   it('the pool cache lists the pools of a namespace: those that the namespace lists, then those that name it', () => {
     const { clusterView } = inForce(pool('c', 'lan', 'app'), pool('b', 'lan', 'other'), pool('a', 'lan', 'app'));
     expect(clusterView.ofNamespace('app', ['b', 'missing', 'a'])).to.deep.equal(['b', 'a', 'c']);

@@ -99,6 +99,20 @@ describe('an IPPool object', () => {
     expect(cache.clusterView.whyNot('web')).to.contain('there is no IPPool web');
   });
 
+  it('an IPPool object is applied again after another client has deleted its pool, and not when its status changes', async () => {
+    const { objects, cache, requests, pools } = world([appliedPool('web')]);
+    const finalizers = ['ipledger.io/ledger'];
+    objects.put(pool('web', { finalizers }));
+    await pools.start();
+    objects.put(pool('web', { finalizers, resourceVersion: '2' }));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(requests).to.have.length(1);
+    for (const subscriber of [cache, pools])
+      subscriber.onEvents([{ kind: 'pool-retired', pool: 'web', subnet: 'macvlan' }]);
+    await until(() => requests.length === 2);
+    expect(requests[1]).to.equal(requests[0]);
+  });
+
   it('the reason why an IPPool object is rejected ends with the object', async () => {
     const { objects, cache, allocator, pools } = world();
     allocator.refuse = new IpledgerError('SUBNET_UNKNOWN', 'subnet macvlan does not exist in IPAM');

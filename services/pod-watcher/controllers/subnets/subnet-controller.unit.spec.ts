@@ -19,7 +19,8 @@ describe('a Subnet object', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  function world(present: AppliedSubnet[] = []) {
+  /** @param conflict why Kube-OVN may give the addresses of each Subnet */
+  function world(present: AppliedSubnet[] = [], conflict?: string) {
     const objects = new FakeInformer<SubnetObject>();
     const subnets = new SubnetCache(objects.objects);
     const applied: MessageInput<ApplySubnetRequest>[] = [];
@@ -52,6 +53,7 @@ describe('a Subnet object', () => {
       objects,
       networks,
       subnets,
+      kubeOvn: { conflictOf: () => conflict, subscribe: () => undefined },
       wakeWaiters: (topic) => wokenTopics.add(topic),
       clusterAddresses: () => ({ apiServer: '10.96.0.1', nodes }),
       // Delivers what was written, as the informer does.
@@ -201,6 +203,14 @@ describe('a Subnet object', () => {
     expect(subnets.whyNot('macvlan.default')).to.equal(
       'Subnet macvlan is not in force: subnet macvlan cidr 10.0.0.0/99 is invalid',
     );
+  });
+
+  it('a Subnet object that conflicts with Kube-OVN before it is in force is rejected with the conflict alone', async () => {
+    const { objects, applied, subnets, eventMessages, controller } = world([], 'Kube-OVN may give 10.0.0.9');
+    objects.put(subnetNamed('macvlan'));
+    await controller.start();
+    expect(eventMessages).to.deep.equal(['Kube-OVN may give 10.0.0.9']);
+    expect([applied, subnets.serves('macvlan')]).to.deep.equal([[], false]);
   });
 
   it('a Subnet object shows the spec in force, and gets a finalizer', async () => {
