@@ -7,8 +7,9 @@ import type { Allocation } from '../../proto/generated/ipledger.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import type { KubeObject } from '../harness/kubernetes/kubernetes-client.ts';
 import { type SystemSnapshot, readSystemSnapshot } from '../e2e/support/system-snapshot.ts';
+import type { Namespace } from '../harness/network/network-namespaces.ts';
 import type { Node } from '../harness/node/node.ts';
-import { listLinks, listNetworkNamespaces, type Sandbox, listSandboxes } from './sandboxes.ts';
+import { listLinks, listUnusedNamespaces, type Sandbox, listSandboxes } from './sandboxes.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 
 /** The time until nodes and ledger agree. A kubelet cleans up missed changes once per minute. */
@@ -98,12 +99,23 @@ function bindings(node: Node, sandboxes: readonly Sandbox[], { claims }: SystemS
   ];
 }
 
-/** Checks that no link and no network namespace is left over. */
+/**
+ * Checks that no link is left over on the node, nor in a network namespace without a sandbox. An
+ * empty namespace stays if containerd is killed before its first ADD.
+ */
 async function leftovers(node: Node, sandboxes: readonly Sandbox[]): Promise<string[]> {
-  const links = [...(await listLinks(node.machine.network)).keys()].filter((link) => !ownLinks.includes(link));
-  const networks = listNetworkNamespaces(node).length - sandboxes.length;
+  const linksOf = async (network: Namespace): Promise<string[]> => [...(await listLinks(network)).keys()];
+  const links = (await linksOf(node.machine.network)).filter((link) => !ownLinks.includes(link));
+  const unused = await Promise.all(
+    listUnusedNamespaces(node, sandboxes).map(async (network) => ({
+      name: network.name,
+      links: (await linksOf(network)).filter((link) => link !== 'lo'),
+    })),
+  );
   return [
     ...links.map((link) => `link ${link} was left on ${node.name}`),
-    ...(networks === 0 ? [] : [`${networks} network namespaces of no sandbox were left on ${node.name}`]),
+    ...unused
+      .filter(({ links: own }) => own.length > 0)
+      .map(({ name, links: own }) => `network namespace ${name} of no sandbox on ${node.name} has ${own.join(', ')}`),
   ];
 }

@@ -52,10 +52,14 @@ interface Specification {
   readonly linux: { readonly namespaces: readonly { readonly type: string; readonly path?: string }[] };
 }
 
-/** Lists all network namespaces of the runtime, also unused ones. */
-export function listNetworkNamespaces(node: Node): string[] {
+/** Lists the network namespaces of the runtime that no sandbox has. */
+export function listUnusedNamespaces(node: Node, sandboxes: readonly Sandbox[]): Namespace[] {
   const folder = node.machine.path(namespaceFolder);
-  return existsSync(folder) ? readdirSync(folder) : [];
+  if (!existsSync(folder)) return [];
+  const used = new Set(sandboxes.map(({ network }) => network.path));
+  return readdirSync(folder)
+    .map((name) => ({ name, path: join(folder, name) }))
+    .filter(({ path }) => !used.has(path));
 }
 
 /** Lists the links of a namespace with their addresses ("10.9.0.2/24") except link-local ones. */
