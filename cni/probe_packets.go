@@ -129,7 +129,8 @@ func advertiser(frame []byte, address netip.Addr) net.HardwareAddr {
 	return unicast(frame[6:12])
 }
 
-// checksum returns the ICMPv6 checksum of the packet with its pseudo-header; 0 if the packet has the right checksum.
+// checksum returns the ICMPv6 checksum of the packet with its pseudo-header. It is 0 if the packet
+// has the right checksum.
 func checksum(packet []byte) uint16 {
 	message := packet[ipv6Head:]
 	sum := uint32(len(message)) + icmpv6

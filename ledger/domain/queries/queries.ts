@@ -129,10 +129,7 @@ export const freeOf = (configured: ConfiguredSubnet, now: number): bigint[] =>
 export function freeOfPool(state: State, { name, spec }: ConfiguredPool, now: number): bigint[] {
   const configured = state.subnets.get(spec.subnet);
   if (!configured) return [];
-  return configured.spaces.map(({ pools }) => {
-    const named = pools.filter(({ pool }) => pool === name);
-    return countFree(configured, named, now);
-  });
+  return configured.spaces.map((space) => space.pool(name)?.countFree(now, configured.subnet.spec) ?? 0n);
 }
 
 /** Counts and ranges of each family of a subnet. Takes time with the number of ranges. */

@@ -76,7 +76,7 @@ interface Exchange {
 async function handle(handleRequest: RequestHandler, exchange: Exchange, log: Logger): Promise<void> {
   const { request, response, stopping, deadlines } = exchange;
   const disconnect = new AbortController();
-  // Spares a request that was answered the exception of an abort.
+  // An abort makes an exception, which a request that was answered does not need.
   response.once('close', () => {
     if (!response.writableFinished) disconnect.abort();
   });

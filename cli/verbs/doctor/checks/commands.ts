@@ -13,7 +13,7 @@ export interface Commands {
   readonly installPlugin: (agent: string) => string;
 }
 
-/** For Pods of the chart in a namespace. */
+/** Returns the commands for Pods of the chart in a namespace. */
 export const commandsForPods = (namespace: string): Commands => ({
   readLog: (component) => `kubectl -n ${namespace} logs -l app.kubernetes.io/component=${component} --tail=-1 --prefix`,
   findPods: (component) => `kubectl -n ${namespace} get pods -l app.kubernetes.io/component=${component} -o wide`,
@@ -23,7 +23,7 @@ export const commandsForPods = (namespace: string): Commands => ({
   installPlugin: (agent) => `kubectl -n ${namespace} delete pod ${agent}  # its init container installs the plugin`,
 });
 
-/** For programs that do not run as Pods. */
+/** The commands for programs that do not run as Pods. */
 export const commandsWithoutPods: Commands = {
   readLog: (component) => `read the log of the ${component}`,
   findPods: (component) => `read the log of this ${component}, or start it`,
