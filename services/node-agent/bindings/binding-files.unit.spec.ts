@@ -61,6 +61,49 @@ describe('Binding files', () => {
     expect(readdirSync(folder)).to.deep.equal(['c1@net1.json']);
   });
 
+  it('A binding that changes keeps its file, and a shorter text leaves nothing of the one before', async () => {
+    const files = await open();
+    const path = join(folder, 'c1@net1.json');
+    await files.save(savedBinding('c1', { addresses: ['10.8.0.3'] }));
+    const { ino } = statSync(path);
+    for (const address of ['10.8.0.200', '10.8.0.2']) {
+      await files.save(savedBinding('c1', { addresses: [address] }));
+      expect(statSync(path).ino).to.equal(ino);
+      expect((await open()).all()).to.have.length(1);
+      expect((await open()).all()[0]).to.deep.include({ addresses: [address] });
+    }
+  });
+
+  it('Binding files that another program removed, or replaced by a link, are new files after a change', async () => {
+    const files = await open();
+    const path = join(folder, 'c1@net1.json');
+    await files.save(savedBinding('c1'));
+    rmSync(path);
+    await files.save(savedBinding('c1', { epoch: 2 }));
+    expect((await open()).all()[0]).to.include({ epoch: 2 });
+    const elsewhere = join(folder, '..', 'elsewhere');
+    writeFileSync(elsewhere, 'untouched');
+    rmSync(path);
+    symlinkSync(elsewhere, path);
+    await files.save(savedBinding('c1', { epoch: 3 }));
+    expect(readFileSync(elsewhere, 'utf8')).to.equal('untouched');
+    expect((await open()).all()[0]).to.include({ epoch: 3 });
+  });
+
+  it('A binding of more than a page is a new file after each change, because a signal could interrupt its write', async () => {
+    const files = await open();
+    const pod = 'p'.repeat(1_024);
+    const addresses = Array.from({ length: 64 }, (_, index) => `2001:db8:1234:5678:9abc:def0:1234:${index}`);
+    const large = savedBinding('c1', { pod, podUid: pod, addresses });
+    await files.save(large);
+    const { ino } = statSync(join(folder, 'c1@net1.json'));
+    await files.save({ ...large, epoch: 2 });
+    expect(statSync(join(folder, 'c1@net1.json')).ino).to.not.equal(ino);
+    expect((await open()).all()[0]).to.deep.include({ addresses, epoch: 2 });
+    await files.save(savedBinding('c1', { epoch: 3 }));
+    expect((await open()).all()[0]).to.include({ epoch: 3 });
+  });
+
   it('Binding files are removed after a reboot', async () => {
     await (await open('b-1')).save(savedBinding('c1'));
     expect((await open('b-2')).all()).to.deep.equal([]);

@@ -2,6 +2,7 @@
  * ADDs of IPAM plugins, as a main plugin such as macvlan sends them: ours, and the reference
  * plugins `static` and `host-local`.
  */
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { pluginProcess, podArgs } from '../../../harness/cni.ts';
 import { findPlugins } from '../../../harness/programs/find-program.ts';
@@ -46,11 +47,19 @@ export const addStatic: AddPods = addsOf(async () => ({
   ipam: { type: 'static', addresses: [{ address: '10.64.0.2/12', gateway: '10.64.0.1' }] },
 }));
 
-/** ADDs of `host-local`, which allocates in files of the node under one lock. */
+/**
+ * ADDs of `host-local`, which allocates in files of the node under one lock. Each burst has an
+ * empty folder, because each ADD reads all files in it: with those of earlier rounds this floor
+ * rises.
+ */
 export const addHostLocal = ({ run }: Pick<AddEnvironment, 'run'>): AddPods =>
   addsOf(async () => ({
     file: join(await findPlugins(), 'host-local'),
-    ipam: { type: 'host-local', ranges: [[{ subnet: '10.64.0.0/12' }]], dataDir: join(run.folder, 'host-local') },
+    ipam: {
+      type: 'host-local',
+      ranges: [[{ subnet: '10.64.0.0/12' }]],
+      dataDir: mkdtempSync(join(run.folder, 'host-local-')),
+    },
   }));
 
 export function addsOf(find: () => Plugin | Promise<Plugin>): AddPods {
