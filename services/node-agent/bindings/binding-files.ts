@@ -2,7 +2,7 @@
  * Binding files: the agent's copy of its bindings, one file for each container interface, written
  * before the Bind. They restore the bindings of a ledger that was restored from a backup, and show
  * which sandboxes ended without a DEL. Files are not synced to disk: after a power cut the node has
- * another boot, and bindings of an earlier boot are void.
+ * another boot, and bindings of an earlier boot are void. The newest files are empty then.
  */
 import { closeSync, constants, existsSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { mkdir, opendir, rename, rm } from 'node:fs/promises';
@@ -60,9 +60,9 @@ export interface BindingFilesOptions {
 }
 
 /**
- * Reads the folder, and makes it if it is absent. Removes the files of earlier boots. Renames a
- * file that cannot be parsed to `<name>.broken`. If the folder cannot be used (a read-only root),
- * the agent logs it and works without binding files.
+ * Reads the folder, and makes it if it is absent. Removes the files of earlier boots and empty
+ * ones. Renames another file that cannot be parsed to `<name>.broken`. If the folder cannot be used
+ * (a read-only root), the agent logs it and works without binding files.
  */
 export async function openBindingFiles({
   folder,
@@ -171,7 +171,13 @@ async function readAll(options: Required<BindingFilesOptions>, bindings: Map<str
 
 async function readBinding(path: string, name: string, log: Logger): Promise<BindingFile | undefined> {
   try {
-    return parseBindingFile(name, await readTrustedFile(path, maxBindingFileBytes));
+    const text = await readTrustedFile(path, maxBindingFileBytes);
+    if (/^\0*$/.test(text)) {
+      log.warn({ file: path }, 'a binding file is empty, as after a power cut; removed');
+      await rm(path, { force: true });
+      return undefined;
+    }
+    return parseBindingFile(name, text);
   } catch (error) {
     if (isSystemError(error)) {
       log.error(

@@ -141,6 +141,21 @@ describe('Binding files', () => {
     expect(logged).to.have.length(5);
   });
 
+  it('Binding files that a power cut left empty are removed, and the others of their boot, too', async () => {
+    await (await open()).save(savedBinding('c1'));
+    writeFileSync(join(folder, 'c2@net1.json'), '');
+    writeFileSync(join(folder, 'c3@net1.json'), Buffer.alloc(500));
+    expect((await open('b-2')).all()).to.deep.equal([]);
+    expect(readdirSync(folder)).to.deep.equal([]);
+    expect(logged.map(({ level }) => level)).to.deep.equal([40, 40]);
+  });
+
+  it('A folder with an empty binding file is not complete, because its binding may be one of this boot', async () => {
+    await (await open()).record.save(3);
+    writeFileSync(join(folder, 'c2@net1.json'), '');
+    expect((await open()).record.epoch).to.equal(undefined);
+  });
+
   it('Binding files that the system cannot read are kept and logged', async () => {
     await (await open()).save(savedBinding('c1'));
     renameSync(join(folder, 'c1@net1.json'), join(folder, 'moved'));
