@@ -1,4 +1,4 @@
-import { getPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -76,5 +76,18 @@ describe('WorkerThreads', () => {
     expect(found).to.have.length(1);
     expect(found[0]).to.be.above(before);
     expect(getPriority()).to.equal(before);
+  });
+
+  it('WorkerThreads runs tasks after that thread also in an allocator that was started with a low priority', async () => {
+    const before = getPriority();
+    try {
+      for (const started of [before + 7, 19]) {
+        setPriority(started);
+        for await (const niceness of threads.run(priority, undefined, never))
+          expect(niceness).to.equal(Math.min(started + 5, 19));
+      }
+    } finally {
+      setPriority(before);
+    }
   });
 });

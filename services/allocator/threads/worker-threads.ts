@@ -2,7 +2,7 @@
  * Runs each task in its own thread, with its own connection to etcd. Its memory is returned when it
  * ends, a cancelled task ends at once, and a thread that runs out of memory ends only its own task.
  */
-import { setPriority, totalmem } from 'node:os';
+import { constants, getPriority, setPriority, totalmem } from 'node:os';
 import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import { errorMessage, IpledgerError } from '../../../lib/errors.ts';
 import { createLogger, type Logger } from '../../../lib/process/log.ts';
@@ -92,7 +92,8 @@ export class WorkerThreads implements TaskRunner {
 /** Runs the task of this thread. Called by the program of a thread. */
 export async function runTaskOfThread(tasks: readonly Task<never, unknown>[]): Promise<void> {
   // On Linux this sets the priority of only this thread: the thread that answers calls comes first.
-  if (process.platform === 'linux') setPriority(niceness);
+  // Adds to the niceness that the process was started with, because only root may lower it.
+  if (process.platform === 'linux') setPriority(Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
   const data = workerData as ThreadData;
   const task = tasks.find(({ name }) => name === data.task);
   if (!task) throw new Error(`there is no task ${data.task}`);
