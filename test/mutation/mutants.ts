@@ -56,8 +56,8 @@ const methods: Replacements = new Map([
   ['max', 'min'],
 ]);
 
-/** The methods of the log, however a class reaches it. */
-const logMethod = /(^|[.#])log\??\.(debug|info|warn|error)$/;
+/** The methods of the log, however a class reaches it, also one that is chosen by a condition. */
+const logMethod = /(^|[.#])log(\??\.(debug|info|warn|error)|\[[^\]]*\])$/;
 /** Names of constants that hold a time. */
 const timeName = /(Ms|Seconds)$/;
 /** One unit of a longer time than this is less than 1 % of it. */
