@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { heldAllocation } from '../../testing/fakes.ts';
-import type { HeldAllocation, ReservedAddress } from '../../ledger/ledger-events.ts';
+import type { HeldAllocation, LedgerEvent, ReservedAddress } from '../../ledger/ledger-events.ts';
 import { IpamClaimAddressCache } from './ipam-claim-address-cache.ts';
 
 const reserved = (address: string, owner = 'ipamclaim/default/vm1'): ReservedAddress => ({
@@ -90,5 +90,46 @@ describe('the addresses of IPAMClaims', () => {
     for (const address of ['10.0.0.2', 'fd00::2']) cache.onEvents([{ kind: 'unreserved', ...reserved(address) }]);
     expect(cache.get('default/vm1')).to.equal(undefined);
     expect(cache.keys()).to.deep.equal([]);
+  });
+
+  it('the addresses of an IPAMClaim are reported when one is reserved, cancelled, allocated or released, and no others are', () => {
+    const steps: LedgerEvent[] = [
+      { kind: 'reserved', reserved: reserved('10.0.0.3', 'ipamclaim/default/vm2') },
+      {
+        kind: 'allocated',
+        allocation: heldAllocation('next', { addresses: [{ address: '10.0.0.3', cidr: '', gateway: '' }] }),
+      },
+      released(heldAllocation('next'), ['10.0.0.3']),
+      { kind: 'unreserved', ...reserved('10.0.0.3', 'ipamclaim/default/vm2') },
+    ];
+    for (const step of steps) {
+      affected.length = 0;
+      cache.onEvents([step]);
+      expect(affected, step.kind).to.deep.equal(['default/vm2']);
+    }
+  });
+
+  it('the addresses of an IPAMClaim have no holder after their reservation is cancelled, nor from a later allocation', () => {
+    cache.onEvents([{ kind: 'unreserved', ...reserved('10.0.0.2') }]);
+    expect([cache.holderOf('default/vm1'), cache.claimsHeldBy('default/vm')]).to.deep.equal([undefined, []]);
+    affected.length = 0;
+    cache.onEvents([{ kind: 'allocated', allocation: heldAllocation('next', { seq: 8 }) }]);
+    expect([affected, cache.claimsHeldBy('default/next')]).to.deep.equal([[], []]);
+    cache.onEvents([released(heldAllocation('next', { seq: 8 }), ['10.0.0.2'])]);
+    cache.onEvents([{ kind: 'reserved', reserved: reserved('10.0.0.2', 'ipamclaim/default/vm2') }]);
+    expect(cache.holderOf('default/vm2')).to.equal(undefined);
+  });
+
+  it('the addresses of an IPAMClaim are those of one claim each after a rewind: none has a holder or address of before', () => {
+    cache.onSnapshot({
+      seq: 0,
+      allocations: [],
+      subnets: [],
+      pools: [],
+      reservations: [reserved('10.0.0.2', 'ipamclaim/shop/db')],
+    });
+    expect(cache.keys()).to.deep.equal(['shop/db']);
+    expect([cache.holderOf('shop/db'), cache.claimsHeldBy('default/vm')]).to.deep.equal([undefined, []]);
+    expect(affected).to.have.members(['shop/db', 'default/vm1']);
   });
 });

@@ -48,8 +48,6 @@ export class IpamClaimController implements LedgerSubscriber {
   readonly #creator: IpamClaimCreator;
   readonly #demands = new IpamClaimDemands();
   readonly #addresses: IpamClaimAddressCache;
-  /** The last status that the controller computed, as JSON. */
-  readonly #shown = new Map<string, string>();
   /** Why IPAMClaims have no addresses. */
   readonly #problems = new Map<string, string>();
   /** The last reservation: the next one waits for it, and counts its addresses for the quota. */
@@ -67,7 +65,8 @@ export class IpamClaimController implements LedgerSubscriber {
       ...options,
       isRelevant: (object) => this.#isRelevant(object),
       apply: (object) => this.#apply(object),
-      isApplied: (claim) => this.#isShown(claim),
+      // Computes the status each time: another Pod may hold the addresses.
+      isApplied: () => false,
       differences: ipamClaimDifferences,
       retire: (claim) => this.#retire(claim),
       appliedNames: () => this.#addresses.keys(),
@@ -141,11 +140,6 @@ export class IpamClaimController implements LedgerSubscriber {
     );
   }
 
-  #isShown(claim: string): boolean {
-    const status = this.#statusOf(claim);
-    return status !== undefined && this.#shown.get(claim) === JSON.stringify(status);
-  }
-
   #onAffected(claim: string): void {
     this.#controller.enqueue(claim);
     this.#wake(claim);
@@ -167,7 +161,6 @@ export class IpamClaimController implements LedgerSubscriber {
     if (!this.#addresses.get(claim)) await this.#reserveInTurn(object);
     const status = this.#statusOf(claim);
     if (!status) throw new IpledgerError('RESERVATION_UNKNOWN', noPod);
-    this.#shown.set(claim, JSON.stringify(status));
     return status;
   }
 
@@ -272,7 +265,6 @@ export class IpamClaimController implements LedgerSubscriber {
     };
     await allocator.call(IpamService.unreserve, request, signal);
     for (const address of reserved.addresses) this.#addresses.drop({ ...reserved, reservedFor: owner, address });
-    this.#shown.delete(claim);
     const object = objects.objects.get(claim);
     const message = `released ${reserved.addresses.join(', ')} of Subnet ${reserved.subnet}: the claim was deleted`;
     if (object) recordEvent(object, { type: 'Normal', reason: 'Released', message });

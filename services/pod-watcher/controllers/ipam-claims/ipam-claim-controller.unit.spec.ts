@@ -50,6 +50,7 @@ describe('the controller of IPAMClaims', () => {
     const world = await createWorld([claim('vm1')]);
     world.controller.request('default/vm', [demand]);
     await until(() => world.statuses.length >= 1);
+    expect(world.woken, 'the Pod, once').to.deep.equal(['claim:default/vm1']);
     // Then: the first Subnet's next address is reserved before the IPAMClaim shows it.
     expect(world.reserved).to.deep.equal([
       {
@@ -111,6 +112,59 @@ describe('the controller of IPAMClaims', () => {
     expect(world.reserved[0]?.addresses).to.deep.equal(['10.0.0.9']);
   });
 
+  it('the controller of IPAMClaims reserves the addresses that the Pod requests if spec.ipRequests has none', async () => {
+    const world = await createWorld([claim('vm1')]);
+    world.controller.request('default/vm', [{ ...demand, addresses: ['10.0.0.8'] }]);
+    await until(() => world.statuses.length >= 1);
+    expect(world.reserved[0]?.addresses).to.deep.equal(['10.0.0.8']);
+  });
+
+  it('the controller of IPAMClaims reserves for one IPAMClaim after the other, so that the quota counts both', async () => {
+    const names = ['vm1', 'vm2', 'vm3'];
+    const claims = names.map((name, index) => claim(name, { spec: { ipRequests: [`10.0.0.${index + 2}/24`] } }));
+    const world = await createWorld(claims, { quota: 2 });
+    for (const name of names)
+      world.controller.request(`default/${name}`, [{ ...demand, claim: `default/${name}`, subnets: ['macvlan'] }]);
+    await until(() => world.statuses.length >= 3);
+    expect(world.reserved).to.have.length(2);
+    expect(world.controller.view('default/vm3').problem).to.contain('the limit is 2');
+  });
+
+  it('the controller of IPAMClaims shows that no Subnet serves the network of an IPAMClaim', async () => {
+    const world = await createWorld([claim('vm1')]);
+    world.controller.request('default/vm', [{ ...demand, subnets: [] }]);
+    await until(() => world.statuses.length >= 1);
+    expect(conditionOf(world)).to.include({ status: 'False', message: 'no Subnet serves the network of the claim' });
+  });
+
+  it('the controller of IPAMClaims retries an IPAMClaim when any of its Subnets has room, and ignores IPAMClaims that no Pod names any more', async () => {
+    const world = await createWorld([claim('vm1'), claim('vm2')]);
+    for (const subnet of demand.subnets) world.refusals.set(subnet, new IpledgerError('SUBNET_FULL', 'full'));
+    world.controller.request('default/vm', [demand]);
+    world.controller.request('default/vm-2', [{ ...demand, claim: 'default/vm2' }]);
+    await until(() => world.statuses.length === 2);
+    world.controller.request('default/vm-2', []);
+    const before = world.reserved.length;
+    world.refusals.clear();
+    world.controller.onEvents([{ kind: 'unquarantined', subnet: 'macvlan-2', address: '10.0.0.9' }]);
+    await until(() => world.controller.view('default/vm1').reserved !== undefined);
+    expect(world.reserved.slice(before).map(({ reservedFor }) => reservedFor)).to.deep.equal(['ipamclaim/default/vm1']);
+  });
+
+  it('the controller of IPAMClaims wakes the Pod when another client ends the reservation', async () => {
+    const world = await createWorld([claim('vm1', { metadata: { finalizers } })], { reservations: [reservedForVm1] });
+    world.woken.length = 0;
+    world.controller.onEvents([{ kind: 'unreserved', ...reservedForVm1 }]);
+    expect(world.woken).to.deep.equal(['claim:default/vm1']);
+  });
+
+  it('the controller of IPAMClaims shows an address of a Subnet that the ledger no longer has, as a single address', async () => {
+    const gone = { ...reservedForVm1, subnet: 'gone' };
+    const world = await createWorld([claim('vm1', { metadata: { finalizers } })], { reservations: [gone] });
+    await until(() => world.statuses.length >= 1);
+    expect(world.statuses[0]).to.deep.include({ ips: ['10.0.0.2/32'] });
+  });
+
   it('the controller of IPAMClaims reserves in the next Subnet if the first is full', async () => {
     const world = await createWorld([claim('vm1')]);
     world.refusals.set('macvlan', new IpledgerError('SUBNET_FULL', 'NoAvailableAddress'));
@@ -140,6 +194,17 @@ describe('the controller of IPAMClaims', () => {
     expect(world.reserved.length - before, 'without a backoff').to.equal(1);
     expect(world.controller.view('default/vm1')).to.include({ problem: '' });
     expect(world.woken).to.include('claim:default/vm1');
+  });
+
+  it('the controller of IPAMClaims retries all IPAMClaims at once after a snapshot of the ledger', async () => {
+    const world = await createWorld([claim('vm1')]);
+    world.refusals.set('macvlan', new IpledgerError('SUBNET_FULL', 'full'));
+    world.controller.request('default/vm', [{ ...demand, subnets: ['macvlan'] }]);
+    await until(() => world.statuses.length >= 1);
+    const before = world.reserved.length;
+    world.controller.onSnapshot({ seq: 60, allocations: [], subnets: [], pools: [], reservations: [] });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(world.reserved.length - before, 'without a backoff').to.equal(1);
   });
 
   it('the controller of IPAMClaims drops the problem of a missing IPAMClaim and wakes the Pod when a user creates it', async () => {
@@ -268,6 +333,15 @@ describe('the controller of IPAMClaims', () => {
     expect(world.statuses.at(-1)).to.deep.include({ ips: ['10.0.0.2/24'], ownerPod: { name: 'vm' } });
   });
 
+  it('the status of an IPAMClaim shows the Pod that holds the addresses when the watch reports that Pod later than the ledger', async () => {
+    const held = { reservations: [reservedForVm1], allocations: [heldAllocation('vm')] };
+    const world = await createWorld([claim('vm1', { metadata: { finalizers } })], held);
+    await until(() => world.statuses.at(-1)?.['ownerPod'] === null);
+    world.pods.put(podNamed('vm'));
+    await until(() => world.statuses.at(-1)?.['ownerPod'] !== null);
+    expect(world.statuses.at(-1)).to.deep.include({ ownerPod: { name: 'vm' } });
+  });
+
   it('the controller of IPAMClaims restores a status that another client edited, and changes no address', async () => {
     const object = claim('vm1', { metadata: { finalizers } });
     const world = await createWorld([object], { reservations: [reservedForVm1] });
@@ -294,6 +368,7 @@ describe('the controller of IPAMClaims', () => {
       },
     ]);
     expect(world.patches[0]).to.deep.include({ metadata: { uid: 'uid-vm1', resourceVersion: '', finalizers: [] } });
+    expect(world.controller.view('default/vm1').reserved).to.equal(undefined);
     expect(world.events).to.deep.equal(['Released: released 10.0.0.2 of Subnet macvlan: the claim was deleted']);
   });
 

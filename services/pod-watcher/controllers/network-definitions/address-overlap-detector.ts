@@ -139,10 +139,9 @@ export function overlapMessage(subnet: string, shared: SharedBroadcastDomain | u
 
 function domainNetworkOf(key: string, object: NetworkDefinition): DomainNetwork | undefined {
   const network = classifyNetwork(object);
-  const broadcastDomain = network.kind === 'ipam' ? broadcastDomainOf(object.config, object.resource) : undefined;
-  return network.kind === 'ipam' && broadcastDomain !== undefined
-    ? { key, provider: network.provider, broadcastDomain }
-    : undefined;
+  if (network.kind !== 'ipam') return undefined;
+  const broadcastDomain = broadcastDomainOf(object.config, object.resource);
+  return broadcastDomain === undefined ? undefined : { key, provider: network.provider, broadcastDomain };
 }
 
 const isSame = (one: SharedBroadcastDomain, other: SharedBroadcastDomain | undefined): boolean =>

@@ -93,6 +93,8 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
     expect(await others('a', 'b')).to.deep.equal(['b', 'a']);
     networks.drop(network('b', {}));
     expect(await others('a', 'b')).to.deep.equal([undefined, undefined]);
+    networks.put(network('b', { type: 'macvlan', master: 'eth1' }));
+    expect(await others('a', 'b'), 'the network is created again').to.deep.equal(['b', 'a']);
   });
 
   it('the address overlap of Subnets ends when a Subnet is retired, gets other addresses, or serves another network', async () => {
@@ -120,6 +122,9 @@ describe('the address overlap of Subnets in one broadcast domain', () => {
       reservations: [],
     });
     expect(await others('a', 'b')).to.deep.equal([undefined, undefined]);
+    const both = [subnet('a', '10.0.0.0/16'), subnet('b', '10.0.7.0/24')];
+    detector.onSnapshot({ seq: 2, allocations: [], subnets: both, pools: [], reservations: [] });
+    expect(await others('a', 'b')).to.deep.equal(['b', 'a']);
   });
 
   it('the address overlap of SR-IOV networks depends on their resource and VLAN', async () => {

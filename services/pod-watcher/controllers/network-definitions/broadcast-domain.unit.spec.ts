@@ -39,7 +39,9 @@ describe('the broadcast domain of a network', () => {
       'eth1, VLAN 9',
     ],
     ['a master in the Pod: unknown', { type: 'macvlan', master: 'eth0', linkInContainer: true }, '', undefined],
-    ['a dot that is not a VLAN', { type: 'macvlan', master: 'eth1.5000' }, '', 'eth1.5000'],
+    ['the highest VLAN', { type: 'macvlan', master: 'eth1.4094' }, '', 'eth1, VLAN 4094'],
+    ['a dot that is not a VLAN', { type: 'macvlan', master: 'eth1.4095' }, '', 'eth1.4095'],
+    ['two dots, of which one is not a VLAN', { type: 'macvlan', master: 'eth1.100.4095' }, '', 'eth1.100.4095'],
     ['an unknown plugin', { type: 'kube-ovn', master: 'eth1' }, '', undefined],
     ['a property name of JavaScript objects', { type: 'constructor' }, '', undefined],
   ];
@@ -53,7 +55,8 @@ describe('the broadcast domain of a network', () => {
   });
 
   it('the broadcast domain of a network is unknown if the configuration is over its limit', () => {
-    const config = JSON.stringify({ type: 'macvlan', master: 'eth1', pad: 'x'.repeat(networkLimits.configLength) });
-    expect(broadcastDomainOf(config)).to.equal(undefined);
+    const longest = JSON.stringify({ type: 'macvlan', master: 'eth1' }).padEnd(networkLimits.configLength);
+    expect(broadcastDomainOf(longest)).to.equal('eth1');
+    expect(broadcastDomainOf(`${longest} `)).to.equal(undefined);
   });
 });

@@ -25,6 +25,17 @@ describe('a NetworkAttachmentDefinition', () => {
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'macvlan.default', macSupport: 'none' },
     ],
     [
+      'with such a plugin that names no provider, in a configuration with a name',
+      { name: 'office', type: 'macvlan', ipam: { type: 'kube-ovn' } },
+      {
+        kind: 'ipam',
+        provider: 'macvlan.default',
+        configuredProvider: '',
+        macSupport: 'none',
+        configuredName: 'office',
+      },
+    ],
+    [
       'with another provider in its configuration',
       { type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'something.else' } },
       { kind: 'ipam', provider: 'macvlan.default', configuredProvider: 'something.else', macSupport: 'none' },

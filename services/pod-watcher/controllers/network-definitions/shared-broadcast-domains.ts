@@ -61,7 +61,7 @@ export function findSharedBroadcastDomains(
 
 /** Yields for each overlapping range a pair with the earlier range that ends last. */
 function* overlaps(ranges: Range[]): Generator<readonly [Range, Range]> {
-  ranges.sort((a, b) => (a.first === b.first ? 0 : a.first < b.first ? -1 : 1));
+  ranges.sort((a, b) => Number(a.first - b.first));
   let endsLast: Range | undefined;
   for (const range of ranges) {
     if (endsLast && endsLast.last >= range.first) yield [endsLast, range];

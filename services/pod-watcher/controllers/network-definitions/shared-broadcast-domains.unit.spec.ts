@@ -57,6 +57,11 @@ describe('Subnets in one broadcast domain', () => {
     expect(overlapsOf(ab, touching)).to.have.length(2);
   });
 
+  it('Subnets in one broadcast domain have an overlap if the text in excludeIps that would separate them is no range', () => {
+    for (const text of ['10.0.0.1..x', 'x..10.0.0.254', 'x'])
+      expect(overlapsOf(ab, [subnet('a', '10.0.0.0/24', [text]), subnet('b', '10.0.0.0/24')]), text).to.have.length(2);
+  });
+
   it('Subnets in one broadcast domain have no overlap if excludeIps separate them in IPv6', () => {
     const half = subnet('a', 'fd00::/64', ['fd00::8000..fd00::ffff:ffff:ffff:ffff']);
     expect(overlapsOf(ab, [half, subnet('b', 'fd00::8000/113')])).to.deep.equal([]);

@@ -284,4 +284,28 @@ describe('the bindings of a Node', () => {
     await until(() => accepting.unbound.length === 6);
     expect(accepting.alarms.at(-1)).to.equal(undefined);
   });
+
+  it('the bindings of a tainted or deleted Node that has none are read once', async () => {
+    const { source, listed, nodes } = world(2, {});
+    await nodes.start();
+    source.put(outOfService('n0'));
+    source.drop(nodeNamed('n1'));
+    await until(() => listed.length === 2);
+    // Longer than the first backoff.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(listed).to.have.members(['n0', 'n1']);
+  });
+
+  it('the bindings of at most four Nodes are read at a time', async () => {
+    const answers: (() => void)[] = [];
+    const nodeExists = () => new Promise<boolean>((resolve) => answers.push(() => resolve(true)));
+    const { source, nodes } = world(16, {}, { nodeExists });
+    await nodes.start();
+    for (let index = 0; index < 7; index++) source.drop(nodeNamed(`n${index}`));
+    await until(() => answers.length >= 4);
+    await waitForIdle();
+    expect(answers).to.have.length(4);
+    for (const answer of answers.splice(0)) answer();
+    await until(() => answers.length === 3);
+  });
 });

@@ -107,4 +107,12 @@ describe('the conditions of a Subnet', () => {
   it('the conditions of a Subnet replace malformed values', () => {
     expect(updatedConditions('nonsense', accepted, { reasons, generation: 1, now })).to.have.length(3);
   });
+
+  it('the only condition of a kind shows that a deleted object in use still has its addresses, and a refused one has none', () => {
+    const about = { reasons: { ...reasons, onlyType: 'IPsAllocated' }, generation: 1, now };
+    const inUse = { accepted: false, message: 'Pod web uses them', inUse: true } as const;
+    const [shown] = updatedConditions(undefined, inUse, about) ?? [];
+    expect(shown).to.include({ type: 'IPsAllocated', status: 'True', reason: 'SubnetInUse', message: inUse.message });
+    expect(statesOf(updatedConditions(undefined, refused, about))).to.deep.equal(['IPsAllocated=False']);
+  });
 });

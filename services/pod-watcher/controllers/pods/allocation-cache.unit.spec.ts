@@ -161,7 +161,7 @@ describe('the allocation cache', () => {
     const allocations = cacheAfter(10, 7);
     allocations.markReleased(pod, uid, 12);
     allocations.markRequested(pod, uid);
-    allocations.onSnapshot({ seq: 8, allocations: [], subnets: [], pools: [], reservations: [] });
+    allocations.onSnapshot({ seq: 0, allocations: [], subnets: [], pools: [], reservations: [] });
     expect([allocations.isUncertain(pod, uid), allocations.isReleasing(pod, uid)]).to.deep.equal([true, false]);
   });
 
@@ -200,8 +200,17 @@ describe('the allocation cache', () => {
     expect(count()).to.equal(3);
     allocations.onEvents([releasedEvent(11), releasedEvent(11), releasedEvent(7)], 12);
     expect(count()).to.equal(1);
+    allocations.onEvents([releasedEvent(8)], 13);
+    expect(count()).to.equal(0);
+    allocations.onEvents([allocatedEvent(14)], 14);
     allocations.onSnapshot({ seq: 5, allocations: [], subnets: [], pools: [], reservations: [] });
     expect(count()).to.equal(0);
+  });
+
+  it('the allocation cache counts no uid of a namespace after its last allocation has ended', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.onEvents([releasedEvent(7)], 11);
+    expect(allocations.uidCountOf('default')).to.equal(0);
   });
 
   it('the allocation cache counts the uids of a namespace, also after the ledger was rewound', () => {
@@ -265,6 +274,26 @@ describe('the allocation cache', () => {
     expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-0', 'default/web-2']);
   });
 
+  it('the allocation cache finds no member in a Pod without an owner once its request was granted', () => {
+    const allocations = cacheAfter(10);
+    allocations.markRequested('default/web-3', 'uid-web-3');
+    expect([...allocations.membersOf('default/web')]).to.deep.equal(['default/web-3']);
+    allocations.markAllocated('default/web-3', 'uid-web-3', {
+      allocated: [heldAllocation('web-3', { seq: 11 })],
+      seq: 11,
+    });
+    expect([...allocations.membersOf('default/web')]).to.deep.equal([]);
+  });
+
+  it('the allocation cache has no owner of a uid that holds nothing any more, while another uid of the name requests', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.markRequested(pod, 'next');
+    allocations.recordLastOwner(pod, uid, { kind: 'StatefulSet', name: 'web', uid: 'A' });
+    allocations.onEvents([releasedEvent(7)], 11);
+    expect(allocations.lastOwner(pod, uid)).to.equal(undefined);
+    expect(allocations.isUncertain(pod, 'next')).to.equal(true);
+  });
+
   it('the allocation cache finds no member whose StatefulSet was replaced as the owner', () => {
     const allocations = new AllocationCache();
     for (const [seq, name] of ['old', 'new'].entries()) {
@@ -273,5 +302,47 @@ describe('the allocation cache', () => {
     }
     expect([...allocations.membersOf('default/old')]).to.deep.equal([]);
     expect([...allocations.membersOf('default/new')]).to.deep.equal(['default/web-0']);
+  });
+
+  it('the allocation cache has seen no event and no uid before its first snapshot', () => {
+    const allocations = new AllocationCache();
+    expect([allocations.seenSeq(pod), allocations.uidCount]).to.deep.equal([0, 0]);
+  });
+
+  it('the allocation cache does not wait for a reply after the owner of a deleted Pod was recorded', () => {
+    const allocations = cacheAfter(10, 7);
+    allocations.recordLastOwner(pod, uid, { kind: 'StatefulSet', name: 'web', uid: 'A' });
+    expect([allocations.isSettled(pod, uid), allocations.isReleasing(pod, uid)]).to.deep.equal([true, false]);
+  });
+
+  it('the allocation cache finds an address only in its own Subnet, among all allocations of the name', () => {
+    const allocations = new AllocationCache();
+    const addressesOf = (...addresses: string[]) => addresses.map((address) => ({ address, cidr: '', gateway: '' }));
+    const held = [
+      heldAllocation('a', { seq: 7, ordinal: 0, subnet: 'lan', addresses: addressesOf('10.0.0.2', 'fd00::2') }),
+      heldAllocation('a', { seq: 8, ordinal: 1, subnet: 'wan', addresses: addressesOf('10.1.0.2') }),
+    ];
+    for (const allocation of held) allocations.onEvents([{ kind: 'allocated', allocation }], allocation.seq);
+    expect(allocations.holdsAny(pod, 'lan', ['10.0.0.9', 'fd00::2'])).to.equal(true);
+    expect(allocations.holdsAny(pod, 'wan', ['10.0.0.2'])).to.equal(false);
+    expect(allocations.holdsAny(pod, 'lan', ['10.0.0.9'])).to.equal(false);
+  });
+
+  it('the allocation cache reports each allocation that the ledger ends to all listeners, and no unknown one', () => {
+    const allocations = cacheAfter(10, 7);
+    const reported: (readonly [listener: number, seq: number, event: unknown])[] = [];
+    for (const listener of [1, 2])
+      allocations.onAllocationEnded((ended, event) => void reported.push([listener, ended.seq, event]));
+    const [known, unknown] = [releasedEvent(7), releasedEvent(8)];
+    allocations.onEvents([unknown, known], 12);
+    expect(reported).to.deep.equal([1, 2].map((listener) => [listener, 7, known]));
+  });
+
+  it('the allocation cache has no member of a StatefulSet that a rewound ledger has lost', () => {
+    const allocations = new AllocationCache();
+    const owner = { kind: 'StatefulSet', name: 'web', uid: 'A' };
+    allocations.onEvents([{ kind: 'allocated', allocation: heldAllocation('web-0', { owner }) }], 7);
+    allocations.onSnapshot({ seq: 3, allocations: [], subnets: [], pools: [], reservations: [] });
+    expect([...allocations.membersOf('default/web')]).to.deep.equal([]);
   });
 });

@@ -24,6 +24,26 @@ const gaveUp = (...addresses: string[]) => ({
   conflicts: addresses.map((address) => ({ provider: 'macvlan.default', ordinal: 0, address, isStatic: false })),
 });
 
+describe('the addresses that a Pod gave up', () => {
+  const [pod, uid] = ['default/a', 'uid-a'];
+  const dual = (...addresses: string[]) => addresses.map((address) => ({ address, cidr: '', gateway: '' }));
+  const of = (conflicts: ConflictingAddresses): string[] => conflicts.of(pod, uid).map(({ address }) => address);
+
+  it('the addresses that a Pod gave up are those of its uid, until this attachment gets them again', () => {
+    const conflicts = new ConflictingAddresses();
+    conflicts.add(heldAllocation('a', { seq: 7, addresses: dual('10.0.0.2', 'fd00::2') }));
+    conflicts.add(heldAllocation('a', { seq: 9, addresses: dual('10.0.0.3') }));
+    conflicts.onAllocated(heldAllocation('a', { seq: 9, addresses: dual('10.0.0.3') }));
+    conflicts.onAllocated(heldAllocation('a', { seq: 10, ordinal: 1, addresses: dual('10.0.0.2') }));
+    expect(of(conflicts), 'neither its own allocation nor another attachment').to.have.length(3);
+    conflicts.onAllocated(heldAllocation('a', { seq: 11, addresses: dual('10.0.0.2', 'fd00::9') }));
+    expect(of(conflicts)).to.deep.equal(['fd00::2', '10.0.0.3']);
+    expect(conflicts.of(pod, 'another')).to.deep.equal([]);
+    conflicts.onAllocated(heldAllocation('a', { seq: 12, addresses: dual('10.0.0.3', 'fd00::2') }));
+    expect(of(conflicts)).to.deep.equal([]);
+  });
+});
+
 describe('the request of a Pod after a conflict on the wire', () => {
   it('The request of a Pod after a conflict on the wire is for the list of its ip_pool, or for its IPPool, although ip_address still shows the address', () => {
     const list = { ...shows('10.0.0.1'), [poolKey]: '10.0.0.1,10.0.0.2' };

@@ -23,6 +23,8 @@ describe('EventBudget', () => {
     seconds = 20;
     expect(take('shop', 'u-1', 2)).to.equal(undefined);
     expect(take('shop', 'u-1', 1)).to.contain('the next address is requested in 10 s');
+    seconds = 29.5;
+    expect(take('shop', 'u-1', 1)).to.contain('the next address is requested in 1 s');
   });
 
   it('EventBudget limits all Pods and IPAMClaims of a namespace together, and no others', () => {
@@ -70,5 +72,11 @@ describe('EventBudget', () => {
     take('shop', 'last', 1);
     expect(budget.podCount).to.equal(2);
     expect(take('shop', 'another', 1)).to.be.a('string');
+  });
+
+  it('EventBudget keeps the budget of a namespace that is nearly full while another namespace uses its own', () => {
+    for (let index = 0; index < 100; index++)
+      for (const namespace of ['shop', 'bank']) expect(take(namespace, undefined, 1), `${index}`).to.equal(undefined);
+    expect(take('shop', undefined, 1)).to.be.a('string');
   });
 });

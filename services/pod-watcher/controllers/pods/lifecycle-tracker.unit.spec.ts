@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { podNamed } from '../../testing/fakes.ts';
+import { mirrorOf, podNamed } from '../../testing/fakes.ts';
 import { LifecycleTracker } from './lifecycle-tracker.ts';
 
 /** Makes a Pod that another machine deleted, `behindMs` before the clock of this machine. */
@@ -14,7 +14,7 @@ const deletedPod = (name: string, { behindMs = 0, graceSeconds = 30 } = {}) =>
 describe('the lifecycle tracker', () => {
   let now: number;
   const clock = () => now;
-  beforeEach(() => (now = 5_000));
+  beforeEach(() => (now = 5_000_000));
 
   it('the lifecycle tracker counts the time since it saw the deletion, and ignores the clocks of other machines', () => {
     for (const behindMs of [3_600_000, 0, -3_600_000]) {
@@ -75,5 +75,32 @@ describe('the lifecycle tracker', () => {
     tracker.lifecycleOf(deletedPod('a'));
     now += 600_000;
     expect(Object.keys(tracker.terminating())).to.deep.equal(['uid-a']);
+  });
+
+  it('the lifecycle tracker hands over no living Pod, and no mirror, whose static Pod continues to run', () => {
+    const tracker = new LifecycleTracker({}, clock);
+    const mirror = {
+      ...mirrorOf('static', 'd41d8cd98f00b204e9800998ecf8427e'),
+      deletionTimestamp: '2026-11-17T14:05:00Z',
+    };
+    for (const pod of [podNamed('living'), mirror])
+      expect(tracker.lifecycleOf(pod)).to.deep.equal({ state: 'alive', endsInMs: undefined });
+    expect(tracker.terminating()).to.deep.equal({});
+  });
+
+  it('the lifecycle tracker keeps a Pod ended until the API no longer has it, also if its object shows another state', () => {
+    const tracker = new LifecycleTracker({}, clock);
+    const spec = { restartPolicy: 'Never' };
+    const [running, succeeded] = ['Running', 'Succeeded'].map((phase) => podNamed('job', { spec, status: { phase } }));
+    if (!running || !succeeded) throw new Error('no Pods');
+    tracker.lifecycleOf(succeeded);
+    expect(tracker.lifecycleOf(running).state).to.equal('completed');
+    const terminating = deletedPod('lost');
+    tracker.lifecycleOf(terminating);
+    now += 60_000;
+    expect(tracker.lifecycleOf(terminating).state).to.equal('overdue');
+    expect(tracker.lifecycleOf(deletedPod('lost', { graceSeconds: 600 })).state).to.equal('overdue');
+    tracker.forget(running);
+    expect(tracker.lifecycleOf(running).state).to.equal('alive');
   });
 });

@@ -87,6 +87,36 @@ describe('missing Pods of several namespaces', () => {
     expect(alarms[0]).to.contain('nothing is released in namespace n1, n2, n3 and 2 more. If the API server');
   });
 
+  it('missing Pods of three namespaces are reported with these namespaces', async () => {
+    const all = ['n1', 'n2', 'n3'].flatMap((name, index) => allocationsIn(name, 20, 1 + index * 20));
+    const { alarms, lose } = await createWorld(all);
+    lose(all);
+    await until(() => alarms.length > 0);
+    expect(alarms[0]).to.contain('nothing is released in namespace n1, n2, n3. If the API server');
+  });
+
+  it('missing Pods need no list of the deletions if stopped machines explain them, and no more of it than explains them', async () => {
+    let read = 0;
+    const listDeleted = async function* () {
+      for (const pod of podsOf([...noisy, ...large])) {
+        read += 1;
+        yield await Promise.resolve(beingDeleted(pod));
+      }
+    };
+    const owner = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'uid-vm' };
+    const vms = noisy.map((held) => ({ ...held, owner }));
+    const prepare = ({ machines }: World): void => {
+      for (const key of vms.map(podKeyOf)) machines.set(key, { VirtualMachine: { uid: 'u', deleting: false } });
+    };
+    const stopped = await createWorld([...vms, ...quiet], { listDeleted, prepare });
+    await waitForIdle();
+    expect([read, stopped.alarms]).to.deep.equal([0, []]);
+    const { alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet], { listDeleted });
+    lose(noisy);
+    await until(() => new Set(releasedIn('noisy').map(({ pod }) => pod)).size === 30);
+    expect([read, alarms]).to.deep.equal([30, []]);
+  });
+
   it('when most of the cluster are missing, the allocations of a name whose Pod may be outdated are kept', async () => {
     const { pods, alarms, lose, releasedIn } = await createWorld([...noisy, ...quiet]);
     pods.drop(podIn('quiet', 'p0'), false);
@@ -185,23 +215,74 @@ describe('missing Pods of several namespaces', () => {
     const present = new Set<string>();
     let classified: string[];
     let missing: MissingPods;
+    let explained: number;
+    let alarms: (string | undefined)[];
 
     beforeEach(() => {
       present.clear();
       classified = [];
+      explained = 0;
+      alarms = [];
       missing = new MissingPods({
         pods: { has: (key) => present.has(key) },
         allocations: {
           podKeys: () => many,
           uids: (key) => (classified.push(key), ['uid']),
-          uidCount: 5_000,
-          uidCountOf: () => 5_000,
+          uidCount: 1_000,
+          uidCountOf: () => 1_000,
         },
         isUnexplained: () => true,
-        explain: () => Promise.resolve(),
+        explain: () => Promise.resolve(void (explained += 1)),
         leaseNamespace: 'kube-system',
-        alarm: () => undefined,
+        alarm: (message) => alarms.push(message),
       });
+    });
+    const setAllPresent = (arePresent: boolean): void => {
+      for (const key of many) {
+        if (arePresent) present.add(key);
+        else present.delete(key);
+        missing.onChanged(key);
+      }
+    };
+
+    it('missing Pods are explained again when they are missing again after they were back, and the alarm ends in between', async () => {
+      await missing.prepare();
+      expect([explained, alarms.length]).to.deep.equal([1, 1]);
+      setAllPresent(true);
+      missing.check();
+      missing.check();
+      expect([explained, alarms.slice(1)], 'the alarm is cleared once').to.deep.equal([1, [undefined]]);
+      setAllPresent(false);
+      await missing.prepare();
+      expect([explained, alarms.length]).to.deep.equal([2, 3]);
+    });
+
+    it('no alarm is raised or cleared while no Pod is missing', async () => {
+      setAllPresent(true);
+      await missing.prepare();
+      expect([explained, alarms]).to.deep.equal([0, []]);
+    });
+
+    it('missing Pods are counted again for a release once a second', async () => {
+      await missing.prepare();
+      let now = performance.now();
+      try {
+        performance.now = () => now;
+        missing.check();
+        present.add('default/p7');
+        missing.onChanged('default/p7');
+        const before = missing.absent.size;
+        now += 1_000;
+        expect([missing.isHalted('default'), missing.absent.size]).to.deep.equal([true, before]);
+        now += 1;
+        expect([missing.isHalted('default'), missing.absent.size]).to.deep.equal([true, before - 1]);
+        missing.onChanged('default/p8');
+        classified = [];
+        missing.isHalted('default');
+        expect(classified).to.deep.equal([]);
+      } finally {
+        Reflect.deleteProperty(performance, 'now');
+      }
     });
 
     it('missing Pods are counted again only if they have changed, also when the guard checks them again', async () => {

@@ -45,4 +45,8 @@ describe('the lifecycle of a Pod', () => {
     expect(at(0)).to.deep.equal({ state: 'overdue' });
     expect(at(5)).to.deep.equal({ state: 'alive', endsInMs: 10_000 });
   });
+
+  it('a Pod that is not being deleted has no end in sight', () => {
+    expect(lifecycleOf({}, { phase: 'Running' })).to.deep.equal({ state: 'alive', endsInMs: undefined });
+  });
 });

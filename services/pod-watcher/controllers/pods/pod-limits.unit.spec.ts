@@ -21,6 +21,23 @@ describe('a Pod within its limits', () => {
     expect(planOf(networks(24)).attachments).to.have.length(24);
   });
 
+  it('a Pod within its limits may list 1,024 addresses to choose from for all its attachments', () => {
+    const { attachments, problems } = planOf(networks(4), { [annotationKey('ip_pool')]: addresses(256).join(',') });
+    expect([attachments.length, problems]).to.deep.equal([4, []]);
+  });
+
+  it('a Pod within its limits may have 24 attachments in the JSON form', () => {
+    expect(planOf(JSON.stringify(times(24, () => ({ name: 'macvlan' })))).attachments).to.have.length(24);
+  });
+
+  it('a Pod within its limits may name the longest network, namespace and interface', () => {
+    const [namespace, name, nic] = ['n'.repeat(63), 'm'.repeat(253), 'i'.repeat(15)];
+    for (const selected of [`${namespace}/${name}@${nic}`, JSON.stringify([{ name, namespace, interface: nic }])])
+      expect(planOf(selected).problems.map(({ text }) => text)).to.deep.equal([
+        `there is no NetworkAttachmentDefinition ${namespace}/${name}: create it, or correct the Pod's networks annotation`,
+      ]);
+  });
+
   it('a Pod within its limits may list 256 addresses, 64 routes and a CIDR of each family', () => {
     const { attachments, problems } = planOf('macvlan', {
       [annotationKey('ip_pool')]: addresses(256).join(','),

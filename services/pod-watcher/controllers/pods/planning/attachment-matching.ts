@@ -68,7 +68,7 @@ function assignOrdinals<H extends HeldAttachment>(
 
 function lowestUnused(used: ReadonlySet<number>): number {
   let ordinal = 0;
-  while (used.has(ordinal)) ordinal += 1;
+  for (; used.has(ordinal); ordinal++);
   return ordinal;
 }
 

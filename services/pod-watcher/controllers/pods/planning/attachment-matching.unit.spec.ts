@@ -52,6 +52,20 @@ describe('an attachment that the Pod holds', () => {
     expect(planOf('[{"name":"macvlan","ips":["10.0.0.9/16"]}]', {}, { held: two }).detached).to.deep.equal([two[0]]);
   });
 
+  it('an attachment of two families that the Pod holds is identified by any of its addresses', () => {
+    const dual = (seq: number, last: number): HeldAttachment =>
+      held({
+        seq,
+        ordinal: seq,
+        addresses: [`10.0.0.${last}`, `fd00::${last}`].map((address) => ({ address, cidr: '', gateway: '' })),
+      });
+    const two = [dual(0, 2), dual(1, 9)];
+    for (const ips of [['fd00::9/64'], ['10.0.0.9/16'], ['10.0.0.9/16', 'fd00::9/64']])
+      expect(planOf(JSON.stringify([{ name: 'macvlan', ips }]), {}, { held: two }).detached, ips.join()).to.deep.equal([
+        two[0],
+      ]);
+  });
+
   it('an attachment that the Pod holds is detached if its interface gets another name, and another attachment is requested', () => {
     const [renamed] = [held({ interface: 'net1' })];
     const { attachments, detached } = planOf('macvlan@net5', {}, { held: [renamed] });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { requestIpamClaimAddresses } from './ipam-claim-request.ts';
 import { annotationKey, defaultRequest, planOf } from './testing/plan.fixture.ts';
 
 const selection = (claim: string, more: object = {}): string =>
@@ -95,4 +96,36 @@ describe('a network selection that names an IPAMClaim', () => {
       expect(problemsOf(plan)).to.match(problem);
       expect([plan.attachments, plan.ipamClaims]).to.deep.equal([[], []]);
     });
+
+  describe('by the name of the network in its CNI configuration', () => {
+    const networkNames = ['in-config', 'of-object'];
+    const request = { subnets: ['lan'], interface: 'net1' };
+    const reserved = { subnet: 'lan', addresses: ['10.0.0.7', 'fd00::7'], owner: 'ipamclaim/default/vm1' };
+    const requestWith = (network: string, more: object = {}, candidates?: string[][]) =>
+      requestIpamClaimAddresses(
+        {
+          key: 'default/vm1',
+          networkNames,
+          state: { object: { network, deleting: false }, problem: '', ...more },
+        },
+        { ...request, ...(candidates && { candidates: candidates.map((addresses) => ({ addresses })) }) },
+      );
+
+    it('a network selection that names an IPAMClaim has the network in the name of the configuration or of the object', () => {
+      for (const network of networkNames)
+        expect(requestWith(network, { reserved })).to.have.nested.property('request.reservation', reserved.owner);
+      expect(requestWith('other', { reserved }))
+        .to.have.nested.property('problem.text')
+        .that.contains('is for network "other", not for "in-config"');
+      expect(requestWith('of-object')).to.have.nested.property('demand.network', 'in-config');
+    });
+
+    it('a network selection that names an IPAMClaim may request any of its addresses, and none beside them', () => {
+      const isServed = (...candidates: string[][]): boolean =>
+        'request' in requestWith('of-object', { reserved }, candidates);
+      expect(isServed(['fd00::7'])).to.equal(true);
+      expect(isServed(['10.0.0.9'], ['10.0.0.7', 'fd00::7'])).to.equal(true);
+      expect(isServed(['10.0.0.7', 'fd00::9'])).to.equal(false);
+    });
+  });
 });

@@ -119,10 +119,10 @@ function parseElement(element: string, podNamespace: string): Result<NetworkSele
   if (long !== undefined) return problem(long);
   const slashed = element.split('/');
   if (slashed.length > 2) return problem(`Invalid network object (failed at '/') in ${JSON.stringify(element)}`);
-  const [name = '', interfaceName, ...more] = (slashed.at(-1) ?? '').split('@').map((text) => text.trim());
+  const [name = '', interfaceName = '', ...more] = (slashed.at(-1) ?? '').split('@').map((text) => text.trim());
   if (more.length > 0) return problem(`Invalid network object (failed at '@') in ${JSON.stringify(element)}`);
   const namespace = slashed.length === 2 ? (slashed[0] ?? '').trim() : '';
-  for (const text of [namespace, name, interfaceName ?? '']) {
+  for (const text of [namespace, name, interfaceName]) {
     if (text !== '' && !part.test(text))
       return problem(
         `${JSON.stringify(text)} in ${JSON.stringify(element)} is not a name: must be [namespace/]name[@interface], each of lower case letters, digits and inner dashes`,

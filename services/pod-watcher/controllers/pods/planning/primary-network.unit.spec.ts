@@ -21,6 +21,12 @@ describe('the primary network', () => {
     ],
     ['is served from the Subnets of the namespace, in their order', {}, 'served', [primary]],
     [
+      'is served from the only Subnet of the namespace, and not from its IPPool of another Subnet',
+      {},
+      'single',
+      [{ ...primary, subnets: ['namespace-network'] }],
+    ],
+    [
       'is served only from the Subnet that the Pod names',
       { [ovn('logical_switch')]: 'by-name', [ovn('ip_address')]: '10.0.0.9' },
       'served',

@@ -91,9 +91,7 @@ function isServed({ provider }: HeldAttachment, clusterView: ClusterView): boole
 /** Returns the possible networks of a provider: "net.ovn" may be `net` in namespace `ovn`. */
 function networkKeysOf(provider: string): string[] {
   const stems = [provider, ...(provider.endsWith('.ovn') ? [provider.slice(0, -'.ovn'.length)] : [])];
-  return stems.map(
-    (stem) => `${stem.slice(stem.lastIndexOf('.') + 1)}/${stem.slice(0, Math.max(stem.lastIndexOf('.'), 0))}`,
-  );
+  return stems.map((stem) => `${stem.slice(stem.lastIndexOf('.') + 1)}/${stem.slice(0, stem.lastIndexOf('.'))}`);
 }
 
 function resolvePrimary(parsed: ParsedPod, clusterView: ClusterView): Resolution {

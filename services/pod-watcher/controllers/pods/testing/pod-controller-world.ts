@@ -84,6 +84,7 @@ export interface PodControllerWorldOptions extends Partial<
     | 'confirmDelayMs'
     | 'garbageIntervalMs'
     | 'lookUpMachines'
+    | 'traces'
   >
 > {
   readonly allocations?: readonly HeldAllocation[];
@@ -93,6 +94,8 @@ export interface PodControllerWorldOptions extends Partial<
   readonly cooldownMs?: number;
   /** Whether refused Pods wait for an hour, unless an event wakes them. */
   readonly longBackoff?: boolean;
+  /** The number of first removals of annotations that fail. */
+  readonly failingRemovals?: number;
 }
 
 export function createPodControllerWorld(
@@ -104,6 +107,7 @@ export function createPodControllerWorld(
     mirrorGraceMs = 3_600_000,
     confirmDelayMs = 0,
     cooldownMs = 0,
+    failingRemovals = 0,
     ...more
   }: PodControllerWorldOptions,
 ) {
@@ -131,6 +135,7 @@ export function createPodControllerWorld(
   /** Machines whose look-up fails. */
   const failingMachines = new Set<string>();
   const alarms: (string | undefined)[] = [];
+  let removals = 0;
   /** Nodes that do not exist. */
   const deletedNodes = new Set<string>();
   const subnetCache = new SubnetCache(objects.objects);
@@ -164,6 +169,8 @@ export function createPodControllerWorld(
     ipamClaims: { request: () => undefined },
     recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
     removeAnnotations: (pod, keys) => {
+      removals += 1;
+      if (removals <= failingRemovals) return Promise.reject(new Error('the API server is unavailable'));
       const current = pods.objects.get(keyOf(pod));
       if (current?.resourceVersion !== pod.resourceVersion) return Promise.resolve(false);
       removedAnnotations.push({ pod: pod.name, keys });
@@ -217,6 +224,7 @@ export function createPodControllerWorld(
     podEvents,
     endedWaits,
     removedAnnotations,
+    removals: () => removals,
     api,
     apiSets,
     machines,

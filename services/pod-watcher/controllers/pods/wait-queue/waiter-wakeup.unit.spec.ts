@@ -71,6 +71,24 @@ describe('the wake-up of waiting Pods', () => {
     }
   });
 
+  it('the wake-up of waiting Pods tries each Pod at most once for each freed address that no Pod takes', async () => {
+    const { wakeup, woken } = createWorld(names(5));
+    for (let addresses = 0; addresses < 2; addresses++) wakeup.offerOne(topic);
+    await until(() => woken.length >= 9);
+    await settle();
+    // Offers the first address to all five Pods, and the second to the four behind the oldest.
+    expect(woken.toSorted()).to.deep.equal([...names(5), ...names(5).slice(1)].toSorted());
+  });
+
+  it('the wake-up of waiting Pods passes on only what a Pod did not take', async () => {
+    const [oldest = ''] = names(1);
+    const { wakeup, woken } = createWorld(names(5), (pod) => pod === oldest);
+    for (let addresses = 0; addresses < 2; addresses++) wakeup.offerOne(topic);
+    await until(() => woken.length >= 5);
+    await settle();
+    expect(woken).to.deep.equal(names(5));
+  });
+
   it('the wake-up of waiting Pods ends the offer if another Pod takes the address', async () => {
     const { wakeup, woken } = createWorld(names(100));
     wakeup.offerOne(topic);
@@ -106,6 +124,13 @@ describe('the wake-up of waiting Pods', () => {
     const { wakeup, woken } = createWorld(names(1), () => true);
     wakeup.offerAfter(topic, 30);
     await until(() => woken.length === 1);
+  });
+
+  it('the wake-up of waiting Pods waits for a cooldown that is longer than the longest timer of Node.js', async () => {
+    const { wakeup, woken } = createWorld(names(1), () => true);
+    wakeup.offerAfter(topic, 2 ** 40);
+    await settle();
+    expect(woken).to.deep.equal([]);
   });
 
   it('each woken Pod costs O(log n) comparisons with 10,000 waiting Pods', async () => {

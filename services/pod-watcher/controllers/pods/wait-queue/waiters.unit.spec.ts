@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { LedgerEvent } from '../../../ledger/ledger-events.ts';
+import { defaultCooldownTimes } from '../../../../../ledger/domain/commands/command.ts';
 import { appliedSubnet, until } from '../../../testing/fakes.ts';
 import { podWithNetwork } from '../testing/pod-controller-world.ts';
 import { Waiters } from './waiters.ts';
@@ -35,6 +36,16 @@ describe('a Pod that requests any address', () => {
     // Yields again after its own request.
     waiters.markRequested('default/p2');
     expect(ahead()).to.deep.equal(['default/p1']);
+  });
+
+  it('a Pod that requests any address yields to at most the four oldest Pods of its queue', async () => {
+    const waiters = createWaiters();
+    for (const second of [1, 2, 3, 4, 5, 6])
+      waiters.wait(`default/p${second}`, createdAt(second), new Set(['any:macvlan']));
+    await longerThanRecent();
+    expect(waiters.waitersAhead('default/p7', createdAt(7), plan)).to.deep.equal(
+      [1, 2, 3, 4].map((second) => `default/p${second}`),
+    );
   });
 
   it('of two Pods that request any address, one that was created again yields, and the other does not yield to it', async () => {
@@ -83,20 +94,93 @@ describe('a waiting Pod after an event', () => {
     return { waiters, woken };
   }
 
-  it('a waiting Pod is tried after the cooldown of a freed address, and not before the clock of the ledger has reached it', () => {
-    const { waiters } = open({ any: 'any:macvlan' });
+  /** Returns the delays of the timers that `act` starts. */
+  function delaysOf(act: () => void): number[] {
     const timer = globalThis.setTimeout;
-    const delays: (number | undefined)[] = [];
+    const delays: number[] = [];
     try {
-      globalThis.setTimeout = ((run: () => void, ms?: number) => {
+      globalThis.setTimeout = ((run: () => void, ms = 0) => {
         delays.push(ms);
         return timer(run, 0);
       }) as typeof setTimeout;
-      waiters.onEvent(released('10.0.0.2'));
+      act();
     } finally {
       globalThis.setTimeout = timer;
     }
-    expect(Math.max(...delays.map((ms = 0) => ms))).to.be.above(100);
+    return delays;
+  }
+
+  it('a waiting Pod is tried after the cooldown of a freed address, and not before the clock of the ledger has reached it', () => {
+    const { waiters } = open({ any: 'any:macvlan' });
+    expect(Math.max(...delaysOf(() => waiters.onEvent(released('10.0.0.2'))))).to.be.above(100);
+  });
+
+  it('a waiting Pod for any address is tried as soon as one that names the freed address, if there is no cooldown', () => {
+    const { waiters } = open({ any: 'any:macvlan', named: 'named:10.0.0.2' }, 0);
+    expect(new Set(delaysOf(() => waiters.onEvent(released('10.0.0.2'))))).to.have.property('size', 1);
+    const cooling = open({ any: 'any:macvlan', named: 'named:10.0.0.2' }, 3_600_000).waiters;
+    const unreserved = { kind: 'unreserved', subnet: 'macvlan', address: '10.0.0.2', reservedFor: 'vip/web' } as const;
+    expect(new Set(delaysOf(() => cooling.onEvent(unreserved)))).to.have.property('size', 1);
+  });
+
+  it('a waiting Pod of a Subnet that is not known yet is tried after the cooldown that Subnets have by default', () => {
+    const waiters = new Waiters({
+      subnets: { get: () => undefined, names: () => [] },
+      wake: () => undefined,
+      signal: AbortSignal.abort(),
+    });
+    const delays = delaysOf(() => waiters.onEvent(released('10.0.0.2')));
+    expect(Math.max(...delays)).to.be.above(defaultCooldownTimes.cooldownMs);
+  });
+
+  it('a waiting Pod is woken only after the start of the watcher, whose start tries all Pods', async () => {
+    const woken: string[] = [];
+    const { signal } = new AbortController();
+    const wake = (pod: string): void => void woken.push(pod);
+    const waiters = new Waiters({ subnets: { get: () => withCooldown(0), names: () => [] }, wake, signal });
+    waiters.wait('default/a', podWithNetwork('a'), new Set(['subnet:macvlan']));
+    waiters.wake('subnet:macvlan');
+    await gathered();
+    expect(woken).to.deep.equal([]);
+  });
+
+  describe('with a clock of the spec', () => {
+    const { setInterval, clearInterval } = globalThis;
+    let [now, tick] = [0, (): void => undefined];
+    beforeEach(() => {
+      now = 10_000;
+      performance.now = () => now;
+      globalThis.setInterval = ((run: () => void) => {
+        tick = run;
+        return { unref: () => run };
+      }) as unknown as typeof setInterval;
+      globalThis.clearInterval = (timer) => void (Object.is(timer, tick) && (tick = () => undefined));
+    });
+    afterEach(() => {
+      Reflect.deleteProperty(performance, 'now');
+      Object.assign(globalThis, { setInterval, clearInterval });
+    });
+
+    it('a waiting Pod is tried while the cooldown of an address may end that was released before the start, and until the watcher stops', async () => {
+      const woken: string[] = [];
+      const stop = new AbortController();
+      const subnets = { get: () => withCooldown(3_000), names: () => ['macvlan'] };
+      const waiters = new Waiters({ subnets, wake: (pod) => void woken.push(pod), signal: stop.signal });
+      waiters.wait('default/a', podWithNetwork('a'), new Set(['any:macvlan']));
+      waiters.start();
+      const triesAt = async (ms: number): Promise<number> => {
+        woken.length = 0;
+        now = 10_000 + ms;
+        tick();
+        await gathered();
+        return woken.length;
+      };
+      expect(await triesAt(500)).to.equal(1);
+      expect(await triesAt(3_500), 'the first interval after the last cooldown').to.equal(1);
+      expect(await triesAt(3_501)).to.equal(0);
+      stop.abort();
+      expect(await triesAt(600)).to.equal(0);
+    });
   });
 
   it('a waiting Pod is not tried again after it has left', async () => {

@@ -67,6 +67,11 @@ describe('An OVN4NFV request', () => {
     expect(attachments[1]).to.deep.equal({ ...dynamic, ordinal: 1, interface: 'net1', subnets: ['ovn-ls-26'] });
   });
 
+  it('An OVN4NFV request becomes no request for any interface if one of them has a problem', () => {
+    const plan = listOf(net0, { ...net1, name: 'nowhere' });
+    expect([plan.attachments, plan.problems.length]).to.deep.equal([[], 1]);
+  });
+
   it('An OVN4NFV request for an address without a MAC gets any MAC', () => {
     expect(listOf({ ...net0, ip_address: '172.16.25.9/24' }).attachments).to.deep.equal([
       { ...dynamic, candidates: [{ addresses: ['172.16.25.9'] }] },

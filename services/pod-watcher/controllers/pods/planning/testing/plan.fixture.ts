@@ -122,6 +122,7 @@ const namespaces: Record<
   listing: { subnets: ['ovn-shop', 'macvlan'], pools: [] },
   'listing-pool': { subnets: [], pools: ['pool-1', 'primary-pool-of-shop'] },
   shop: { subnets: ['ovn-shop'], pools: [] },
+  single: { subnets: ['namespace-network'], pools: ['primary-pool'] },
   default: { subnets: [], pools: [] },
   served: { subnets: ['nowhere', 'pod-network', 'namespace-network'], pools: [] },
   waiting: { subnets: ['nowhere', 'coming'], pools: [] },
