@@ -65,16 +65,15 @@ export function nextPageRange(
 
 /** The beginning that two keys have in common. */
 function sharedBeginning(one: string, other: string): string {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length++;
-  return one.slice(0, length);
+  for (let length = 0; length < one.length; length++) if (one[length] !== other[length]) return one.slice(0, length);
+  return one;
 }
 
-/** Limits a range to the keys that begin with `beginning`, if that is possible. */
+/** Limits a range to the keys that begin with `beginning`, as `from` does, if that is possible. */
 function limitToPrefix(beginning: string, { from, end }: PageRange): PageRange {
   const isOfLedger = beginning.length > keyPrefix.length && /^[ -}]+$/.test(beginning);
   const last = isOfLedger ? prefixEnd(beginning) : end;
-  return { from, end: last > from && last < end ? last : end };
+  return { from, end: last < end ? last : end };
 }
 
 const maxPageKeys = 2_000;
@@ -85,7 +84,7 @@ export const maxPageBytes = 4 << 20;
 
 /** The number of keys that would fill the next page, judged by the last page. */
 export const nextPageKeys = (keys: number, bytes: number): number =>
-  keys === 0 ? maxPageKeys : Math.max(1, Math.min(maxPageKeys, Math.floor((maxPageBytes * keys) / Math.max(1, bytes))));
+  keys === 0 ? maxPageKeys : Math.max(1, Math.min(maxPageKeys, Math.floor((maxPageBytes * keys) / bytes)));
 
 /** The end of a page that begins at `from`; undefined for keys that are not numbered. */
 function pageEndOf(from: string, { pageSize, logStart }: Paging): string | undefined {

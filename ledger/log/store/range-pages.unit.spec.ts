@@ -3,17 +3,22 @@ import fc from 'fast-check';
 import { prefixEnd, logKey, logPrefix, keyPrefix } from './keys.ts';
 import { firstPageRange, nextPageKeys, maxPageBytes, type PageRange, nextPageRange } from './range-pages.ts';
 
+const maxRequests = 100;
+/** Compares keys as etcd does: byte by byte. */
+const compare = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
 /**
  * Reads a range of a store with these keys, four keys a page. Returns the requested ranges and the
  * keys.
+ * @throws Error if the requests do not end
  */
 function readAll(keys: readonly string[], range: PageRange, logStart = 1) {
   const [requested, received]: [PageRange[], string[]] = [[], []];
   const paging = { pageSize: 4, logStart };
   for (let pageRange: PageRange | undefined = firstPageRange(range, paging); pageRange;) {
-    requested.push(pageRange);
+    if (requested.push(pageRange) > maxRequests) throw new Error('the requests do not end');
     const { from, end }: PageRange = pageRange;
-    const inRange = keys.filter((key) => key >= from && key < end);
+    const inRange = keys.filter((key) => compare(key, from) >= 0 && compare(key, end) < 0);
     const page = inRange.slice(0, 4);
     received.push(...page);
     const reply = { keys: page.length, last: page.at(-1) ?? '', more: inRange.length > 4 };
@@ -38,7 +43,9 @@ describe('Reading a range in pages', () => {
     const received: string[] = [];
     const sizes = [4, 1, 7, 2, 3];
     let paging = { pageSize: 5, logStart: 1 };
+    let requests = 0;
     for (let pageRange: PageRange | undefined = firstPageRange({ from: logKey(1), end: all }, paging); pageRange;) {
+      if (++requests > maxRequests) throw new Error('the requests do not end');
       const { from, end }: PageRange = pageRange;
       const inRange = keys.filter((key) => key >= from && key < end);
       // A page may be cut short, because its values are large.
@@ -55,6 +62,7 @@ describe('Reading a range in pages', () => {
   it('Reading a range in pages sends two requests for a log that does not fill a page: one for the page, and one for keys after a gap', () => {
     expect(readAll(logOf(1, 2, 3), { from: logKey(1), end: all }).requested).to.have.length(2);
     expect(readAll([], { from: logKey(1), end: all }).requested).to.have.length(2);
+    expect(readAll(logOf(7, 8), { from: logPrefix, end: all }, 7).requested).to.have.length(2);
   });
 
   it('Reading a range in pages requests ranges of one page each, from any event', () => {
@@ -151,10 +159,18 @@ describe('Reading a range in pages', () => {
       .map((texts) => `${keyPrefix}addr/${texts.join('')}`);
     fc.assert(
       fc.property(fc.uniqueArray(anyKey, { maxLength: 60, size: 'max' }), (found) => {
-        const keys = found.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+        const keys = found.toSorted(compare);
         expect(readAll(keys, everything).received).to.deep.equal(keys);
       }),
     );
+  });
+
+  it('Reading a range in pages returns each key exactly once, for keys that share half of a character', () => {
+    // In UTF-16 these characters have the same first half. etcd compares keys by their UTF-8 bytes.
+    const keys = ['😀', '😁', '😂', '😃', '😄', '😅', '😆', '😇', '😈'].map(
+      (character) => `${keyPrefix}addr/${character}`,
+    );
+    expect(readAll(keys, everything).received).to.deep.equal(keys);
   });
 
   it('Reading a range in pages returns all keys when the log start is wrong', () => {
