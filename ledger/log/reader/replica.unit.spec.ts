@@ -6,6 +6,7 @@ import type { AllocationRefused } from '../../domain/events/event.ts';
 import type { StoredEvent } from '../chain/chain.ts';
 import { addressKey, headKey, logKey, logPrefix } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
+import { LedgerClock } from '../chain/ledger-clock.ts';
 import { Replica } from './replica.ts';
 import {
   applySubnet,
@@ -72,8 +73,14 @@ describe('Replica', () => {
     const key = addressKey(quarantine);
     const { networks, ...older } = JSON.parse(memory.get(key) ?? '') as { networks: string[] };
     expect(networks).to.deep.equal(['macvlan.default']);
+    const { read } = ledger;
+    const readFrom: number[] = [];
+    ledger.read = (from, signal) => (readFrom.push(from), read.call(ledger, from, signal));
+    const { seq } = (await Replica.load(ledger, never)).head;
+    expect(readFrom.splice(0), 'with the networks of each claim').to.deep.equal([seq]);
     memory.put(key, JSON.stringify(older));
-    const loaded = await Replica.load(memory, never);
+    const loaded = await Replica.load(ledger, never);
+    expect(readFrom).to.deep.equal([seq, 1]);
     expect(describeState(loaded.state)).to.deep.equal(describeFold(await logOf(memory)));
     // An unreadable log must not prevent the start.
     memory.put(logKey(2), '{}');
@@ -179,17 +186,6 @@ describe('Replica', () => {
     expect(standby.recentFrom(3), 'from before it was loaded').to.equal(undefined);
   });
 
-  it('Replica keeps a bounded number of recent events', () => {
-    const [event] = working.replica.recentFrom(working.replica.head.seq) ?? [];
-    const { head } = standby;
-    for (let seq = head.seq + 1; seq <= head.seq + 5_000; seq++) {
-      const envelope = { ...(event as StoredEvent).envelope, seq };
-      standby.commit([{ ...(event as StoredEvent), envelope }], { ...head, seq }, 1n);
-    }
-    expect(standby.recentFrom(head.seq + 501), 'the oldest events').to.equal(undefined);
-    expect(standby.recentFrom(head.seq + 1_001)).to.have.length(4_000);
-  });
-
   it('Replica applies a command only when it is complete, even if a page ends inside it', async () => {
     const paged = new MemoryLedger(memory.limits, 2);
     const writing = await startWriter(paged);
@@ -222,10 +218,13 @@ describe('Replica', () => {
     expect(describeState(following.state)).to.deep.equal(describeFold(await logOf(paged)));
   });
 
-  it("the clock of a replica is never before the last event, even if the machine's clock is behind", () => {
+  it("the clock of a replica is never before the last event, even if the machine's clock is behind", async () => {
     const at = standby.head.at + 60_000;
     standby.commit([], { ...standby.head, at }, 0n);
     expect(standby.clock.read().at).to.be.at.least(at);
+    const stopped = new LedgerClock({ wall: () => 0, monotonic: () => 0 });
+    const loaded = await Replica.load(memory, never, stopped);
+    expect(loaded.clock.read().at, 'after a start').to.equal(loaded.head.at);
   });
 
   it('Replica is unchanged when the log is not readable, and continues later', async () => {

@@ -14,6 +14,7 @@ describe('parseEnded', () => {
       { index: 0, pods: podsOf(endedPerChunk) },
       { index: 1, pods: podsOf(3) },
     ]);
+    expect(parseEnded([keyOf(0, 1)])).to.deep.equal([{ index: 0, pods: podsOf(1) }]);
     const last = Array.from({ length: maxEndedChunks }, (_, at) => keyOf(at + 7));
     expect(parseEnded(last)[0]?.index).to.equal(7);
     for (const { key, text } of [keyOf(0)]) expect(key.length + text.length).to.equal(maxEndedBytes);
@@ -27,6 +28,7 @@ describe('parseEnded', () => {
     'too many Pods': [[keyOf(0, 65)], 'is not a list'],
     'another number': [[{ ...keyOf(0), key: `${endedKey(0)}0` }], 'is not a list'],
     'another id': [[{ key: endedKey(0), text: '{"pods":["web-0"]}' }], 'is not a list'],
+    'another id beside ids': [[{ key: endedKey(0), text: endedText([...podsOf(1), 'web-0']) }], 'is not a list'],
     'a value that is no list': [[{ key: endedKey(0), text: '{"pods":{"length":1}}' }], 'is not a list'],
     'a value that is not JSON': [[{ key: endedKey(0), text: 'x' }], 'is not a list'],
   };

@@ -131,14 +131,24 @@ export interface RunningWriter {
   stop(): Promise<unknown>;
 }
 
-/** Starts a writer with its own replica. It retries within milliseconds. */
+/**
+ * Starts a writer with its own replica. It retries within milliseconds. If it fails, all requests
+ * reject with its error: a spec does not wait for its time limit.
+ */
 export async function startWriter(ledger: Ledger, more: Partial<WriterOptions> = {}): Promise<RunningWriter> {
   const replica = more.replica ?? (await Replica.load(ledger, never));
   const retry = { firstMs: 1, maxMs: 4 };
   const eventVersion = () => eventVersions.at(-1) as EventVersion;
   const writer = new Writer({ newId, term: undefined, eventVersion, log: silentLog, retry, ...more, replica });
   const stopping = new AbortController();
-  const ended = writer.run(stopping.signal).catch((error: unknown) => error);
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined); // a writer without requests may fail
+  const ended = writer.run(stopping.signal).catch((error: unknown) => {
+    failed.reject(error);
+    return error;
+  });
+  const submit = writer.submit.bind(writer);
+  writer.submit = (request) => Promise.race([submit(request), failed.promise]);
   const stop = (): Promise<unknown> => {
     stopping.abort();
     return ended;

@@ -152,7 +152,7 @@ describe('A full BatchBuilder', () => {
     add(builder, replica, macvlan);
     const routes = Array.from({ length: 10 }, () => ({ dst: '192.168.0.0/24', gw: '172.17.0.254' }));
     let count = 0;
-    while (add(builder, replica, allocate(`pod-ü-${count}`, { routes }))) count++;
+    while (count < 1_000 && add(builder, replica, allocate(`pod-ü-${count}`, { routes }))) count++;
     const size = sizeOf(builder.build(undefined));
     expect(size).to.be.at.most(limits.bytes);
     expect(size + (2 * size) / count, 'one more would not have fitted').to.be.above(limits.bytes);
@@ -202,13 +202,13 @@ describe('A full BatchBuilder', () => {
     const of = { operations: 128, bytes: 1.5 * 2 ** 20 };
     const many = await empty(etcdLimits);
     add(many.builder, many.replica, macvlan);
-    for (let count = 0; add(many.builder, many.replica, allocate(`pod-${count}`)); count++);
+    for (let count = 0; count < 1_000 && add(many.builder, many.replica, allocate(`pod-${count}`)); count++);
     const { compares, puts, reads } = appendTransaction(many.builder.build(1n));
     for (const each of [compares, puts, reads]) expect(each.length).to.be.within(60, of.operations);
     const large = await empty(etcdLimits);
     const wide = (name: string): Event =>
       subnetConfigured(name, { excludeIps: Array.from({ length: 1_000 }, (_, index) => `172.17.1.${index}`) });
-    for (let count = 0; large.builder.add([wide(`subnet-${count}`)], stamp()); count++);
+    for (let count = 0; count < 1_000 && large.builder.add([wide(`subnet-${count}`)], stamp()); count++);
     const transaction = encodeTransaction(appendTransaction(large.builder.build(1n)));
     expect(transaction.length).to.be.within(of.bytes / 2, of.bytes);
   });
@@ -217,7 +217,7 @@ describe('A full BatchBuilder', () => {
     const { replica, builder } = await empty({ ops: 128, bytes: 20_000 });
     const wide = (name: string): Event =>
       subnetConfigured(name, { excludeIps: Array.from({ length: 200 }, (_, index) => `172.17.1.${index}`) });
-    for (let count = 0; builder.add([wide(`subnet-${count}`)], stamp()); count++);
+    for (let count = 0; count < 1_000 && builder.add([wide(`subnet-${count}`)], stamp()); count++);
     expect(builder.events.length).to.be.above(1);
     expect(sizeOf(builder.build(undefined))).to.be.at.most(20_000);
     builder.rollBack();

@@ -16,6 +16,8 @@ describe('clockSkewMs', () => {
     ['is undefined when two of four clocks differ', [90 * s, 91 * s, 0], undefined],
     ['is the difference when three of five clocks differ', [90 * s, 91 * s, 92 * s, 0], 91 * s],
     ['is undefined for half a minute', [30 * s, 30 * s], undefined],
+    ['is undefined for half a minute behind', [-30 * s, -30 * s], undefined],
+    ['is the difference when the others agree within half a minute', [40 * s, 70 * s], 70 * s],
   ];
   for (const [what, aheadMs, skew] of cases)
     it(`clockSkewMs ${what}`, () => {

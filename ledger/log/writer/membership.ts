@@ -152,8 +152,9 @@ export class Membership {
     const isAlone = !aheadMs.some((each) => Math.abs(each) <= maxSkewMs);
     const skewMs = seenMs ?? (isAlone ? this.#skewWhenAlone(offsetMs) : undefined);
     if (skewMs === undefined) {
-      if (this.#clockSkewed.signal.aborted) log.info('the clock of this replica is no longer known to be wrong');
-      if (this.#clockSkewed.signal.aborted) this.#clockSkewed = new AbortController();
+      if (!this.#clockSkewed.signal.aborted) return;
+      log.info('the clock of this replica is no longer known to be wrong');
+      this.#clockSkewed = new AbortController();
     } else if (!this.#clockSkewed.signal.aborted) {
       log.error(
         { skewMs },

@@ -9,34 +9,53 @@ import type { MemoryLedger } from '../testing/memory-ledger.ts';
 import {
   type Answer,
   bind,
+  countTurns,
   createLatch,
   describeFold,
   failureOf,
   logOf,
+  newId,
   release,
   requestFor,
+  silentLog,
   smallAttachment,
   startUnreliableWriter,
   typesOf,
   waitForRetries,
   type RunningWriter,
 } from '../testing/running-writer.ts';
+import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 import type { Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import { OpenBatch } from './open-batch.ts';
+import { RequestQueue } from './request-queue.ts';
 
 describe('During an append, the writer', () => {
   let memory: MemoryLedger;
   let ledger: UnreliableLedger;
   let working: RunningWriter;
+  const elapsed = performance.now.bind(performance);
   beforeEach(async () => {
     ({ memory, ledger, working } = await startUnreliableWriter());
+    // A busy machine would end turns early, and make decisions old
+    const now = elapsed();
+    performance.now = () => now;
   });
-  afterEach(async () => void (await working.stop()));
+  afterEach(async () => {
+    await working.stop();
+    performance.now = elapsed;
+  });
 
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
   const podsInState = (): string[] =>
     ['172.17.0.11', '172.17.0.12', '172.17.0.13'].flatMap(
       (address) => claimOf(working.replica.state, 'macvlan', address)?.allocation?.attachment.pod ?? [],
     );
+
+  /** Waits until the writer has decided for these Pods, which takes it one turn or several. */
+  async function untilDecided(...pods: readonly string[]): Promise<void> {
+    for (let turns = 0; turns < 10_000 && podsInState().length < pods.length; turns++) await turn();
+    expect(podsInState()).to.deep.equal(pods);
+  }
 
   /** A request that expires `validMs` after its first decision, and the time of that decision. */
   function validFor(request: PendingRequest<Answer>, validMs: number) {
@@ -65,8 +84,7 @@ describe('During an append, the writer', () => {
     const first = submit(allocate('a'));
     await turn();
     const next = [submit(allocate('b')), submit(allocate('c'))];
-    await waitForRetries();
-    expect(podsInState()).to.deep.equal(['a', 'b', 'c']);
+    await untilDecided('a', 'b', 'c');
     expect(ledger.tried.length - before).to.equal(1);
     latch.open();
     const answers = await Promise.all([first, ...next]);
@@ -144,8 +162,7 @@ describe('During an append, the writer', () => {
     await turn();
     const left = failureOf(submit(allocate('b'), leaving.signal));
     const other = submit(allocate('c'));
-    await waitForRetries();
-    expect(podsInState()).to.deep.equal(['a', 'b', 'c']);
+    await untilDecided('a', 'b', 'c');
     leaving.abort();
     latch.open();
     expect(await left).to.have.property('code', 'CANCELLED');
@@ -167,16 +184,16 @@ describe('During an append, the writer', () => {
         () => 'allocated',
         (error: unknown) => (error as IpledgerError).code,
       );
-      await waitForRetries();
-      expect([podsInState(), decidedAt.length]).to.deep.equal([['a', 'b'], 1]);
-      const [elapsed, wall] = [performance.now.bind(performance), Date.now];
-      performance.now = () => elapsed() + clocks.elapsedMs;
+      await untilDecided('a', 'b');
+      expect(decidedAt.length).to.equal(1);
+      const [now, wall] = [performance.now(), Date.now];
+      performance.now = () => now + clocks.elapsedMs;
       Date.now = () => wall() + clocks.wallMs;
       try {
         latch.open();
         expect(await outcome).to.equal(validMs === Infinity ? 'allocated' : 'DEADLINE_PASSED');
       } finally {
-        [performance.now, Date.now] = [elapsed, wall];
+        Date.now = wall;
       }
       await first;
       expect(decidedAt.length).to.equal(2);
@@ -184,26 +201,52 @@ describe('During an append, the writer', () => {
     });
 
   it('During an append, the writer decides a request without a deadline once, if less than 100 ms pass', async () => {
-    const elapsed = performance.now.bind(performance);
-    const now = elapsed();
-    performance.now = () => now;
-    try {
-      const latch = holdAppend();
-      const first = submit(allocate('a'));
-      await turn();
-      let decisions = 0;
-      const request = requestFor(bind('a'));
-      const next = working.writer.submit({
-        ...request,
-        command: (...args) => ((decisions += 1), request.command?.(...args)),
-      });
-      await waitForRetries();
-      latch.open();
-      await Promise.all([first, next]);
-      expect(decisions).to.equal(1);
-    } finally {
-      performance.now = elapsed;
-    }
+    const latch = holdAppend();
+    const first = submit(allocate('a'));
+    await turn();
+    let decisions = 0;
+    const request = requestFor(bind('a'));
+    const next = working.writer.submit({
+      ...request,
+      command: (...args) => ((decisions += 1), request.command?.(...args)),
+    });
+    await waitForRetries();
+    latch.open();
+    await Promise.all([first, next]);
+    expect(decisions).to.equal(1);
+  });
+
+  it('During an append, the writer continues in a later turn with the requests that one turn has no time for', async () => {
+    const latch = holdAppend();
+    const first = submit(allocate('a'));
+    await turn();
+    const turns = countTurns();
+    const decidedIn: number[] = [];
+    const slow = (request: PendingRequest<Answer>): PendingRequest<Answer> => ({
+      ...request,
+      command: (...args) => (decidedIn.push(turns.spend(20)), request.command?.(...args)),
+    });
+    const next = ['b', 'c'].map((pod) => working.writer.submit(slow(requestFor(allocate(pod)))));
+    while (decidedIn.length < 2 && turns.spend(0) < 100) await turn();
+    expect([podsInState(), new Set(decidedIn).size]).to.deep.equal([['a', 'b', 'c'], 2]);
+    turns.end();
+    latch.open();
+    await Promise.all([first, ...next]);
+  });
+
+  it('During an append, the writer does not poll the requests that must wait for a later batch', async () => {
+    const queue = new RequestQueue();
+    const ignore = () => undefined;
+    for (const [actor, count] of [
+      ['ipledger://watcher', 40],
+      ['ipledger://agent/node-1', 1],
+    ] as const)
+      for (let pod = 0; pod < count; pod++)
+        queue.push({ request: { ...requestFor(allocate(`p${pod}`)), actor }, resolve: ignore, reject: ignore });
+    const context = { replica: working.replica, newId, log: silentLog };
+    const batch = new OpenBatch({ ...context, eventVersion: () => eventVersions.at(-1) as EventVersion });
+    expect([batch.decide(queue), queue.length], 'whether the turn ended first').to.deep.equal([false, 8]);
+    batch.rollBack();
   });
 
   it('During an append, the writer takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
