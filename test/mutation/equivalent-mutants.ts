@@ -1,11 +1,13 @@
 /** Mutants that change nothing that a spec could observe, each with the reason. */
 import { equivalentControllerMutants } from './equivalent-controller-mutants.ts';
 import { equivalentDomainMutants } from './equivalent-domain-mutants.ts';
+import { equivalentLogMutants } from './equivalent-log-mutants.ts';
 import type { Equivalent, Mutant } from './mutants.ts';
 
 export const equivalentMutants: readonly Equivalent[] = [
   ...equivalentDomainMutants,
   ...equivalentControllerMutants,
+  ...equivalentLogMutants,
   {
     file: 'ledger/log/reader/replay.ts',
     text: 'claims: (this.#written.claims ?? 0) + claims.length',

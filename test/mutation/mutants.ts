@@ -107,12 +107,14 @@ function isLogCall(node: Node, text: (node: Node) => string): boolean {
 }
 
 /**
- * Whether a node gives a constant a time of at least a hundred units. A mutant adds one of them.
- * Timers are later than that, and a spec that notices it would fix a value that may be tuned.
+ * Whether a node gives a constant, or a field of one, a time of at least a hundred units. A mutant
+ * adds one of them. Timers are later than that, and a spec that notices it would fix a value that
+ * may be tuned.
  */
-function isLongTime({ type, id, init }: Node): boolean {
-  if (type !== 'VariableDeclarator' || !isNode(init) || init.type !== 'NumericLiteral') return false;
-  return timeName.test(String((id as Node)['name'])) && Number(init['value']) >= longTime;
+function isLongTime(node: Node): boolean {
+  const [name, value] = node.type === 'ObjectProperty' ? [node['key'], node['value']] : [node['id'], node['init']];
+  if (!isNode(name) || !isNode(value) || value.type !== 'NumericLiteral') return false;
+  return timeName.test(String(name['name'])) && Number(value['value']) >= longTime;
 }
 
 interface Editor {
