@@ -89,7 +89,9 @@ describe('The limits of a batch', () => {
       expect([fits(changes, { ops: ops - 1 }), fits(changes, { ops })]).to.deep.equal([false, true]);
     });
 
-  /** The bytes of the events, the claims and their keys, and of two heads of the greatest length. */
+  /**
+   * The bytes of the events, the claims and their keys, and of two heads of the greatest length.
+   */
   function bytesOf(changes: readonly (Untimed | Event)[]): number {
     const { puts, compares } = appendTransaction(batchOf(changes));
     const isCounted = ({ key }: { readonly key: string }): boolean => /\/(log|addr)\/./.test(key);
