@@ -48,10 +48,18 @@ const banner = [
  * sources give the same bytes. Returns the folders of the npm packages that are in the bundle,
  * relative to the project.
  */
-export async function bundlePrograms(names: readonly ProgramName[], folder: string): Promise<string[]> {
+export function bundlePrograms(names: readonly ProgramName[], folder: string): Promise<string[]> {
+  return bundleFiles(Object.fromEntries(names.map((name) => [name, sources[name]])), folder);
+}
+
+/**
+ * Bundles any programs as those of ipledger.
+ * @param files the source of each program, relative to the project, by the name of its bundle
+ */
+export async function bundleFiles(files: Readonly<Record<string, string>>, folder: string): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: Object.fromEntries(names.map((name) => [name, sources[name]])),
+    entryPoints: files,
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunk-[hash]',

@@ -11,7 +11,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundlePrograms } from '../../build/bundle/bundle-programs.ts';
+import { bundleFiles, bundlePrograms } from '../../build/bundle/bundle-programs.ts';
 import { formatTextTable } from '../../cli/output/table.ts';
 import { root } from '../harness/paths.ts';
 import { printProgress } from '../harness/progress.ts';
@@ -19,6 +19,7 @@ import { openRun } from '../harness/run.ts';
 import { bundlesVariable } from '../harness/services.ts';
 import { benchGroups, rowNames, selectRows } from './bench-groups.ts';
 import { drawProfiles } from './profile/draw-profiles.ts';
+import { floorSources } from './floor-programs.ts';
 import { checkedPart, formatGoal, isFarFromGoal, type Measurement } from './measurement.ts';
 
 const size = process.env['LONG'] === '1' ? 'long' : 'normal';
@@ -46,12 +47,13 @@ function record(measurement: Measurement): void {
   );
 }
 
-// The programs of ipledger start bundled, as their images have them. A flame graph names the files
-// of the sources.
+// The programs of ipledger start bundled, as their images have them, and the floors too. A flame
+// graph names the files of the sources.
 if (profileFolder === '') {
   const bundles = mkdtempSync(join(tmpdir(), 'ipledger-bench-'));
   process.on('exit', () => rmSync(bundles, { recursive: true, force: true }));
   await bundlePrograms(['allocator', 'pod-watcher', 'read-model', 'node-agent', 'console'], bundles);
+  await bundleFiles(floorSources, bundles);
   process.env[bundlesVariable] = bundles;
 }
 

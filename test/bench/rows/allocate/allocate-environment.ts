@@ -2,19 +2,18 @@
  * The servers of the allocation rows: an allocator and the bare server, each with an etcd of its
  * own.
  */
-import { join } from 'node:path';
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
 import { addressKey, headKey, logKey } from '../../../../ledger/log/store/keys.ts';
 import { SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import { type Etcd, startEtcd } from '../../../harness/etcd.ts';
-import { root } from '../../../harness/paths.ts';
 import { findFreePort } from '../../../harness/processes/free-ports.ts';
 import { probeGrpcHealth } from '../../../harness/processes/readiness-probes.ts';
 import { startServer } from '../../../harness/processes/server.ts';
 import type { Run } from '../../../harness/run.ts';
 import { type AllocatorServer, startAllocator } from '../../../harness/services.ts';
+import { floorProgram } from '../../floor-programs.ts';
 import { type Acknowledged, allocateOnce, benchProvider, benchSubnet } from './load.ts';
 
 export interface AllocateEnvironment {
@@ -82,7 +81,7 @@ async function startBareServer(run: Run, etcd: Etcd, sizes: Record<string, strin
   await startServer(run, {
     name: 'bare-server',
     program: process.execPath,
-    args: [join(root, 'test', 'bench', 'rows', 'allocate', 'bare-server.ts')],
+    args: [floorProgram('bare-server')],
     env: { BARE_ETCD: etcd.endpoint, BARE_LISTEN: endpoint, ...sizes },
     ready: (signal) => probeGrpcHealth(endpoint, undefined, signal),
     readyWithinMs: 60_000,

@@ -3,11 +3,11 @@
  * the IP object of a Pod that was created before, and that the watcher reaches after all others.
  */
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Stack } from '../../../harness/stack.ts';
 import { createPods } from '../../../scale/pod-batch.ts';
 import { countSince, readRequestCounts } from '../../../scale/api-requests.ts';
+import { floorProgram } from '../../floor-programs.ts';
 import { type Alternated, alternate, measureTime } from '../../measurement.ts';
 import { namespace, networkNames, type PodEnvironment } from './pod-environment.ts';
 import type { PodTimes } from './pod-times.ts';
@@ -52,8 +52,7 @@ export async function measureWatcherStart(
  * there are at least so many.
  */
 export async function listAndParse({ cluster, allocator }: Stack, objects: number): Promise<number> {
-  const script = join(import.meta.dirname, 'list-and-parse.ts');
   const env = { ...process.env, NODE_OPTIONS: '', KUBECONFIG: cluster.kubeconfig };
-  const args = [script, allocator.endpoint, String(objects)];
+  const args = [floorProgram('list-and-parse'), allocator.endpoint, String(objects)];
   return (await measureTime(() => run(process.execPath, args, { env }))).ms;
 }

@@ -8,6 +8,7 @@ import { printProgress } from '../../../harness/progress.ts';
 import { type AllocatorServer, startAllocator } from '../../../harness/services.ts';
 import { residentMiB } from '../../../scale/resource-usage.ts';
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
+import { floorProgram } from '../../floor-programs.ts';
 import { alternate, createMeasurement, measureTime } from '../../measurement.ts';
 import { type HistoryInEtcd, openHistory } from '../history/history-environment.ts';
 import { measureStorageSize } from '../history/storage-size.ts';
@@ -84,7 +85,7 @@ async function measureStart(environment: HistoryInEtcd, { rounds, record }: Benc
 
 /** Reads the snapshot: the floor. Returns the number of addresses that a Pod holds. */
 const readSnapshot = async ({ etcd }: Pick<HistoryInEtcd, 'etcd'>): Promise<number> =>
-  Number(await mustRun(process.execPath, [`${import.meta.dirname}/read-snapshot.ts`, etcd.endpoint], { timeoutMs }));
+  Number(await mustRun(process.execPath, [floorProgram('read-snapshot'), etcd.endpoint], { timeoutMs }));
 
 /**
  * Measures bytes for an additional live allocation: the difference between two states, divided by
