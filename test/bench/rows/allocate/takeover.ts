@@ -72,7 +72,7 @@ export async function currentWriter(replicas: readonly AllocatorServer[], { sign
 
 /**
  * Measures the longest time in milliseconds between two acknowledged requests, while `cause` runs
- * and until replies continue.
+ * and until replies continue after it.
  */
 async function longestGap(
   connection: Connection,
@@ -89,8 +89,9 @@ async function longestGap(
       longest = Math.max(longest, now - lastAt);
       lastAt = now;
       if (++count === acknowledgedAround) {
-        [longest, countAtFault] = [0, count];
-        fault = Promise.resolve(cause());
+        longest = 0;
+        // Until its end a stopped writer still serves: fast callers would be done before.
+        fault = Promise.resolve(cause()).then(() => void (countAtFault = count));
       }
       isOver = longest > 0 && count >= countAtFault + callers + acknowledgedAround;
     }
