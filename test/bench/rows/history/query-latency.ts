@@ -62,13 +62,16 @@ export async function readHistoryEvents(
   return found;
 }
 
-/** Measures the floor: milliseconds to read these events in one request and parse them. */
+/**
+ * Measures the floor: milliseconds to read these events in one request, and parse them.
+ * @throws Error when an event is missing
+ */
 export async function measureBaselineMs(
   { plainReader, run }: HistoryEnvironment,
   seqs: readonly number[],
 ): Promise<number> {
   const { ms } = await measureTime(async () => {
-    for (const text of await plainReader.readEach(seqs, run.signal)) JSON.parse(text ?? 'null');
+    for (const text of await plainReader.readEach(seqs, run.signal)) JSON.parse(text ?? '');
   });
   return ms;
 }
