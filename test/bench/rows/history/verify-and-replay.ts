@@ -12,7 +12,7 @@ import { exportLines } from '../../../../ledger/log/reader/export.ts';
 import { replay } from '../../../../ledger/log/reader/replay.ts';
 import { verifyLedger } from '../../../../ledger/audit/verification/verify-ledger.ts';
 import { startEtcd } from '../../../harness/etcd.ts';
-import { type Measurement, createMeasurement, measureTime, perSecond } from '../../measurement.ts';
+import { type Measurement, alternate, createMeasurement, measureTime, perSecond } from '../../measurement.ts';
 import { readAndParse, type HistoryEnvironment } from './history-environment.ts';
 
 /**
@@ -21,15 +21,16 @@ import { readAndParse, type HistoryEnvironment } from './history-environment.ts'
  */
 export async function measureVerify(environment: HistoryEnvironment, rounds: number): Promise<Measurement[]> {
   using thread = startLedgerThread(environment.etcd.endpoint);
-  const [ours, floor, threaded]: [number[], number[], number[]] = [[], [], []];
-  for (let round = 0; round < rounds; round++) {
-    const parseAll = await measureTime(() => readAndParse(environment, 'all'));
-    ours.push(microsecondsPerEvent(environment, await measureOneVerify(environment, environment.ledger)));
-    floor.push(microsecondsPerEvent(environment, parseAll.ms));
+  const threaded: number[] = [];
+  const alternated = await alternate(
+    rounds,
+    async () => microsecondsPerEvent(environment, await measureOneVerify(environment, environment.ledger)),
+    async () => microsecondsPerEvent(environment, (await measureTime(() => readAndParse(environment, 'all'))).ms),
+  );
+  for (let round = 0; round < rounds; round++)
     threaded.push(perSecond(environment.events, await measureOneVerify(environment, thread.reader)));
-  }
   return [
-    createMeasurement({ name: 'verify', what: 'µs to verify an event', ours, floor, goal: { atMost: 1.5 } }),
+    createMeasurement({ name: 'verify', what: 'µs to verify an event', ...alternated, goal: { atMost: 1.5 } }),
     createMeasurement({
       name: 'verify threads',
       what: 'events per second',
@@ -39,7 +40,10 @@ export async function measureVerify(environment: HistoryEnvironment, rounds: num
   ];
 }
 
-async function measureOneVerify({ run, events }: HistoryEnvironment, reader: KeyReader): Promise<number> {
+async function measureOneVerify(
+  { run, events }: Pick<HistoryEnvironment, 'run' | 'events'>,
+  reader: KeyReader,
+): Promise<number> {
   const { ms, result } = await measureTime(() => verifyLedger(reader, { signal: run.signal }));
   const [finding] = result.findings;
   if (finding) throw new Error(`verification of the bench ledger failed: ${finding.key}: ${finding.what}`);
@@ -47,7 +51,10 @@ async function measureOneVerify({ run, events }: HistoryEnvironment, reader: Key
   return ms;
 }
 
-/** Measures `ipledger replay` of an export, beside a read of the same keys. */
+/**
+ * Measures `ipledger replay` of an export, beside a read of the same keys.
+ * @throws Error when the written ledger differs from the export
+ */
 export async function measureReplay(environment: HistoryEnvironment): Promise<Measurement> {
   const { run } = environment;
   const file = join(run.folder, 'export.ndjson');
@@ -56,9 +63,11 @@ export async function measureReplay(environment: HistoryEnvironment): Promise<Me
   const etcd = await startEtcd(run, { name: 'etcd-replay', quotaBytes: 32 * 2 ** 30 });
   const client = connectEtcd([etcd.endpoint]);
   try {
-    const { ms } = await measureTime(() =>
-      replay(new EtcdLedger(client), readExportLines(file), { signal: run.signal }),
-    );
+    const replayed = new EtcdLedger(client);
+    const { ms } = await measureTime(() => replay(replayed, readExportLines(file), { signal: run.signal }));
+    const { hash } = await replayed.head(run.signal);
+    if (hash !== (await environment.ledger.head(run.signal)).hash) throw new Error('the replay has another head');
+    await measureOneVerify(environment, replayed);
     const [ours, floor] = [[microsecondsPerEvent(environment, ms)], [microsecondsPerEvent(environment, parseAll.ms)]];
     return createMeasurement({
       name: 'replay',
