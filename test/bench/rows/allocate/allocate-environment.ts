@@ -5,7 +5,7 @@
 import { call, connect, type Connection } from '../../../../lib/grpc/client.ts';
 import { connectEtcd } from '../../../../ledger/log/store/etcd-client.ts';
 import { EtcdLedger } from '../../../../ledger/log/store/etcd-ledger.ts';
-import { addressKey, headKey, logKey } from '../../../../ledger/log/store/keys.ts';
+import { addressKey, addressPrefix, headKey, logKey, logPrefix } from '../../../../ledger/log/store/keys.ts';
 import { SubnetsService } from '../../../../proto/generated/ipledger.ts';
 import { type Etcd, startEtcd } from '../../../harness/etcd.ts';
 import { findFreePort } from '../../../harness/processes/free-ports.ts';
@@ -27,6 +27,7 @@ export interface AllocateEnvironment {
   /** The acknowledged allocations of the allocator and of the bare server. */
   readonly acknowledged: Acknowledged;
   readonly bareAcknowledged: Acknowledged;
+  readonly bareEtcd: Etcd;
 }
 
 const timeoutMs = 60_000;
@@ -46,7 +47,7 @@ export async function openAllocateEnvironment(run: Run): Promise<AllocateEnviron
   const bareEtcd = await startEtcd(run, { name: 'etcd-bare' });
   const bare = openConnection(run, await startBareServer(run, bareEtcd, sizes));
   const bareAcknowledged: Acknowledged = new Map();
-  return { run, etcd, ledger, allocator, ours, bare, acknowledged, bareAcknowledged };
+  return { run, etcd, ledger, allocator, ours, bare, acknowledged, bareAcknowledged, bareEtcd };
 }
 
 /** Applies the Subnet of all requests. */
@@ -105,4 +106,21 @@ export async function reconcile({
     throw new Error(
       `${acknowledged.size} allocations were acknowledged and the ledger has ${held.size}; ${differing.length} differ, as ${differing.slice(0, 3).join(' ')}`,
     );
+}
+
+/**
+ * Compares the acknowledged allocations of the bare server with its etcd, which has an event and an
+ * address for each. @throws Error when they differ
+ */
+export async function reconcileBare({
+  bareEtcd,
+  bareAcknowledged,
+}: Pick<AllocateEnvironment, 'bareEtcd' | 'bareAcknowledged'>): Promise<void> {
+  const count = async (prefix: string): Promise<number> => {
+    const reply = await bareEtcd.etcdctl(['get', '--prefix', '--count-only', '--write-out=fields', prefix]);
+    return Number(/"Count" : (\d+)/.exec(reply)?.[1]);
+  };
+  const found = [await count(logPrefix), await count(addressPrefix)];
+  if (found.some((keys) => keys !== bareAcknowledged.size))
+    throw new Error(`the bare server acknowledged ${bareAcknowledged.size}, and has ${found.join(' and ')} keys`);
 }

@@ -4,7 +4,7 @@
  */
 import type { BenchGroup, BenchOptions } from '../../bench-row.ts';
 import { alternate, createMeasurement, type Measurement, quantile } from '../../measurement.ts';
-import { type AllocateEnvironment, openAllocateEnvironment, reconcile } from './allocate-environment.ts';
+import { type AllocateEnvironment, openAllocateEnvironment, reconcile, reconcileBare } from './allocate-environment.ts';
 import { measureBeside } from './beside.ts';
 import { measureDecide } from './decide.ts';
 import { allocateOnce, runCallers } from './load.ts';
@@ -40,6 +40,7 @@ async function measureServed({ run, rounds, rows, size, record }: BenchOptions):
     record(createMeasurement({ name: 'beside', what: 'Allocate per second', ...alternated, goal: { atLeast: 0.7 } }));
   }
   await reconcile(environment);
+  await reconcileBare(environment);
 }
 
 type Sizing = Pick<BenchOptions, 'rounds' | 'size'>;
