@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { call } from '../../../../lib/grpc/client.ts';
 import { LedgerService } from '../../../../proto/generated/ipledger.ts';
 import { root } from '../../../harness/paths.ts';
+import { printProgress } from '../../../harness/progress.ts';
 import { type Server, startServer } from '../../../harness/processes/server.ts';
 import type { Run } from '../../../harness/run.ts';
 import { startReadModel } from '../../../harness/services.ts';
-import { type Alternated, alternate } from '../../measurement.ts';
+import { type Alternated, alternate, measureTime, median } from '../../measurement.ts';
 import { type AllocateEnvironment, openConnection } from './allocate-environment.ts';
 import { runCallers } from './load.ts';
 
@@ -17,7 +18,7 @@ const pollMs = 50;
 
 /**
  * Measures rounds with the followers, beside rounds in which they are suspended. The followers
- * catch up before each round.
+ * catch up before each round, and after each of ours: one that follows no more would cost nothing.
  */
 export async function measureBeside(
   { run, allocator, ours, acknowledged }: AllocateEnvironment,
@@ -27,20 +28,25 @@ export async function measureBeside(
   const readModel = await startReadModel(run, { allocator });
   const follower = await startFollower(run, allocator.endpoint);
   const model = openConnection(run, readModel.endpoint);
+  const seqOfModel = async (): Promise<number> => {
+    const page = await call(model, LedgerService.history, { node: 'none', pageSize: 1 }, { timeoutMs });
+    return page.position?.seq ?? 0;
+  };
   const untilCaughtUp = async (): Promise<void> => {
     const { position } = await call(ours, LedgerService.getStatus, {}, { timeoutMs });
-    for (;;) {
-      const page = await call(model, LedgerService.history, { node: 'none', pageSize: 1 }, { timeoutMs });
-      if ((page.position?.seq ?? 0) >= (position?.seq ?? 0)) return;
-      await sleep(pollMs, undefined, { signal: run.signal });
-    }
+    const last = position?.seq ?? 0;
+    for (const seq of [seqOfModel, () => seqOf(follower)])
+      while ((await seq()) < last) await sleep(pollMs, undefined, { signal: run.signal });
   };
+  const lags: number[] = [];
   const followers: readonly Server[] = [readModel, follower];
   const alternated = await alternate(
     rounds,
     async () => {
       await untilCaughtUp();
-      return runCallers(ours, acknowledged, load);
+      const rate = await runCallers(ours, acknowledged, load);
+      lags.push((await measureTime(untilCaughtUp)).ms);
+      return rate;
     },
     async () => {
       await untilCaughtUp();
@@ -53,7 +59,14 @@ export async function measureBeside(
     },
   );
   for (const server of followers) await server.kill();
+  printProgress(`  the followers had all events ${Math.round(median(lags))} ms after the last reply`);
   return alternated;
+}
+
+/** Reads the number of the follower's last event from its log. Its last answer is a poll old. */
+function seqOf(follower: Server): Promise<number> {
+  process.kill(follower.pid, 'SIGUSR2');
+  return Promise.resolve(Number(/(\d+)\n$/.exec(readFileSync(follower.log, 'utf8'))?.[1] ?? 0));
 }
 
 /** Starts a follower of all events. Resolves when it has received the first ones. */

@@ -1,6 +1,6 @@
 /**
  * A follower of the ledger, as a process: it receives and checks every event, as a pod-watcher
- * does, and writes nothing.
+ * does, and writes nothing. SIGUSR2 makes it print the number of its last event.
  */
 import { connect, stream } from '../../../../lib/grpc/client.ts';
 import { subscribeEvents } from '../../../../lib/ledger-client/event-subscription.ts';
@@ -10,6 +10,7 @@ const connection = connect(process.env['FOLLOWER_ENDPOINT'] ?? '', undefined);
 const { signal } = new AbortController();
 const start: Position = { epoch: 0, seq: 0, hash: '' };
 let position = start;
+process.on('SIGUSR2', () => void process.stdout.write(`${position.seq}\n`));
 
 await subscribeEvents({
   position: () => position,
