@@ -58,9 +58,13 @@ async function measureAgents(name: string, size: Size, { run, rounds, record }: 
     await work().finally(() => (isOver = true));
     return quantile(await binding, 0.99);
   };
+  const measureAlone = (): Promise<number> => p99During(() => Promise.resolve());
+  await measureAlone(); // warms up
   for (let round = 0; round < rounds; round++) {
     for (const allocator of allocators) if (!allocator.isAlive) await allocator.start();
-    alone.push(await p99During(() => Promise.resolve()));
+    // The agents of the allocator that stopped connect again within a minute.
+    if (round > 0) await sleep(size.settleMs);
+    alone.push(await measureAlone());
     restarting.push(await p99During(() => environment.restartAgents(size.restarts)));
     const standby = await environment.findStandby();
     stopped.push(await p99During(() => standby.stop()));
