@@ -69,7 +69,8 @@ async function measureSealing(
   const states = filesOf(folder, 'state.ndjson.gz').length;
   printProgress(`  ${segments} segments, ${states} end states, ${Math.round(perSegment)} ms for a segment`);
 
-  const { ms: pastMs } = await measureTime(() => readPast(allocator, segments * segmentEvents, run.signal));
+  const past = { lastSealed: segments * segmentEvents, live };
+  const { ms: pastMs } = await measureTime(() => readPast(allocator, past, run.signal));
   printProgress(`  two StateAt and a Diff at the same time: ${Math.round(pastMs)} ms`);
   await sleep(2 * pollMs);
   const turn = Number(readFileSync(turnFile, 'utf8'));
@@ -86,19 +87,33 @@ const filesOf = (folder: string, kind: string): string[] => globSync(`*/*.${kind
 const bytesOf = (folder: string, pattern: string): number =>
   globSync(`*/${pattern}`, { cwd: folder }).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
 
-/** Reads a state of the past, and then a difference from another state. */
-async function readPast(allocator: AllocatorServer, lastSealed: number, signal: AbortSignal): Promise<void> {
+/**
+ * Reads a state of the past, and then a difference from another state.
+ * @throws Error when a state has far fewer addresses than are live, or the difference has none
+ */
+async function readPast(
+  allocator: AllocatorServer,
+  { lastSealed, live }: { readonly lastSealed: number; readonly live: number },
+  signal: AbortSignal,
+): Promise<void> {
   const connection = connect(allocator.endpoint, undefined);
   const options = { signal, silenceMs };
-  const drain = async (replies: AsyncIterator<unknown>): Promise<void> => {
-    while (!(await replies.next()).done);
+  const stateAt = async (seq: number): Promise<void> => {
+    let addresses = 0;
+    for await (const { records } of stream(connection, LedgerService.stateAt, { pointInTime: { seq } }, options))
+      addresses += records.length;
+    if (addresses < live / 2) throw new Error(`the state at event ${seq} has ${addresses} addresses, of ${live}`);
   };
-  const stateAt = (seq: number): Promise<void> =>
-    drain(stream(connection, LedgerService.stateAt, { pointInTime: { seq } }, options));
+  const diff = async (from: number, to: number): Promise<void> => {
+    let changes = 0;
+    const range = { from: { seq: from }, to: { seq: to } };
+    for await (const { addresses } of stream(connection, LedgerService.diff, range, options))
+      changes += addresses.length;
+    if (changes === 0) throw new Error(`nothing differs between events ${from} and ${to}`);
+  };
   try {
     await stateAt(lastSealed);
-    const range = { from: { seq: lastSealed - 10 }, to: { seq: lastSealed } };
-    await Promise.all([stateAt(lastSealed - 1), drain(stream(connection, LedgerService.diff, range, options))]);
+    await Promise.all([stateAt(lastSealed - 1), diff(lastSealed - 10, lastSealed)]);
   } finally {
     connection.close();
   }
