@@ -13,6 +13,7 @@ import { installPlugin } from '../../../../services/node-agent/plugin-installer/
 import { kubeOvnPlugin } from '../../../harness/cni.ts';
 import { findFreePort } from '../../../harness/processes/free-ports.ts';
 import { type Server, startServer } from '../../../harness/processes/server.ts';
+import { findPlugins } from '../../../harness/programs/find-program.ts';
 import type { Run } from '../../../harness/run.ts';
 import { agentLaunch, type AgentProgram } from '../../../harness/services.ts';
 import { startLedger } from '../../../harness/stack.ts';
@@ -48,20 +49,26 @@ export interface AddEnvironment extends SmallLedger {
   readonly socket: string;
   /**
    * The plugin as on a node: an installed copy. The kernel maps the file that the linker wrote in
-   * smaller parts, which takes each process 0.1 to 0.3 ms of CPU.
+   * smaller parts, which takes each process 0.1 to 0.3 ms of CPU. So the peers are copies, too.
    */
   readonly plugin: string;
+  readonly peers: Readonly<Record<'static' | 'host-local', string>>;
 }
 
 /** Starts etcd, an allocator and an agent. */
 export async function openAddEnvironment(run: Run): Promise<AddEnvironment> {
   const [ledger, program] = await Promise.all([openSmallLedger(run), bundleAgent(join(run.folder, 'bundle'))]);
   const socket = join(run.folder, 'agent.sock');
-  const plugin = await installPlugin(kubeOvnPlugin, run.folder);
+  const install = (file: string): Promise<string> => installPlugin(file, run.folder);
+  const found = await findPlugins(run.signal);
   return {
     ...ledger,
     socket,
-    plugin,
+    plugin: await install(kubeOvnPlugin),
+    peers: {
+      static: await install(join(found, 'static')),
+      'host-local': await install(join(found, 'host-local')),
+    },
     agent: await startBundledAgent(run, { allocator: ledger.endpoint, socket, program }),
   };
 }

@@ -9,7 +9,7 @@ import { connect } from '../../../../lib/grpc/http2/connect.ts';
 import { IpamService } from '../../../../proto/generated/ipledger.ts';
 import { measureTime, median } from '../../measurement.ts';
 import { type AddEnvironment, namespace, node, provider } from './add-environment.ts';
-import { addOurs, callVersion } from './plugin-calls.ts';
+import { addOurs, addStatic, callVersion, podNames } from './plugin-calls.ts';
 
 /** The parts in milliseconds, each the median of some calls. */
 export interface AddParts {
@@ -17,6 +17,8 @@ export interface AddParts {
   readonly exec: number;
   /** The time of a process whose ADD the socket answers at once. */
   readonly socket: number;
+  /** The time of a process of the plugin `static`, the floor of both. */
+  readonly floor: number;
   /** The time of an Attach of a client with a connection: the second hop and the append. */
   readonly attach: number;
 }
@@ -27,12 +29,14 @@ const response = `HTTP/1.0 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${a
 export async function measureAddParts(environment: AddEnvironment, calls: number): Promise<AddParts> {
   const { run, endpoint, plugin, allocate } = environment;
   const exec = median((await callVersion(plugin, calls)).map(({ ms }) => ms));
+  const floor = median((await addStatic(environment)(podNames('static', calls))).each.map(({ ms }) => ms));
 
   const socket = join(run.folder, 'answers-at-once.sock');
   const server = createServer((plugin) => plugin.once('data', () => plugin.end(response)));
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  const names = Array.from({ length: calls }, (_, index) => `pod-of-socket-${index}`);
-  const answered = median((await addOurs({ plugin, socket })(names)).each.map(({ ms }) => ms));
+  const answered = median(
+    (await addOurs({ plugin, socket })(podNames('pod-of-socket', calls))).each.map(({ ms }) => ms),
+  );
   server.close();
 
   const connection = connect(endpoint, undefined);
@@ -43,5 +47,5 @@ export async function measureAddParts(environment: AddEnvironment, calls: number
     attached.push((await measureTime(() => call(connection, IpamService.attach, request, { timeoutMs: 20_000 }))).ms);
   }
   connection.close();
-  return { exec, socket: answered, attach: median(attached) };
+  return { exec, socket: answered, floor, attach: median(attached) };
 }

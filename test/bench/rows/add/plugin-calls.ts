@@ -5,7 +5,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { pluginProcess, podArgs } from '../../../harness/cni.ts';
-import { findPlugins } from '../../../harness/programs/find-program.ts';
 import { type TimedProcess, timeProcesses } from '../../time-processes.ts';
 import { type AddEnvironment, namespace, provider } from './add-environment.ts';
 
@@ -42,19 +41,20 @@ export const addOurs = ({ plugin, socket }: Pick<AddEnvironment, 'plugin' | 'soc
   addsOf(() => ({ file: plugin, ipam: { type: 'kube-ovn', server_socket: socket, provider } }));
 
 /** ADDs of `static`, which only prints the address of its configuration. */
-export const addStatic: AddPods = addsOf(async () => ({
-  file: join(await findPlugins(), 'static'),
-  ipam: { type: 'static', addresses: [{ address: '10.64.0.2/12', gateway: '10.64.0.1' }] },
-}));
+export const addStatic = ({ peers }: Pick<AddEnvironment, 'peers'>): AddPods =>
+  addsOf(() => ({
+    file: peers.static,
+    ipam: { type: 'static', addresses: [{ address: '10.64.0.2/12', gateway: '10.64.0.1' }] },
+  }));
 
 /**
  * ADDs of `host-local`, which allocates in files of the node under one lock. Each burst has an
  * empty folder, because each ADD reads all files in it: with those of earlier rounds this floor
  * rises.
  */
-export const addHostLocal = ({ run }: Pick<AddEnvironment, 'run'>): AddPods =>
-  addsOf(async () => ({
-    file: join(await findPlugins(), 'host-local'),
+export const addHostLocal = ({ run, peers }: Pick<AddEnvironment, 'run' | 'peers'>): AddPods =>
+  addsOf(() => ({
+    file: peers['host-local'],
     ipam: {
       type: 'host-local',
       ranges: [[{ subnet: '10.64.0.0/12' }]],

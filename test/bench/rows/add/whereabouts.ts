@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { installPlugin } from '../../../../services/node-agent/plugin-installer/plugin-installer.ts';
 import { startCluster } from '../../../harness/kubernetes/cluster.ts';
 import { applyCrds } from '../../../harness/kubernetes/kubectl.ts';
 import { moduleFolder } from '../../../harness/programs/build-program.ts';
@@ -27,7 +28,7 @@ export interface Range {
  */
 export async function openWhereabouts(run: Run): Promise<(range: Range) => AddPods> {
   const [file, folder, cluster] = await Promise.all([
-    findProgram('whereabouts'),
+    findProgram('whereabouts').then((found) => installPlugin(found, run.folder)),
     moduleFolder('whereabouts', 'github.com/k8snetworkplumbingwg/whereabouts'),
     startCluster(run, { controllers: false, crds: false }),
   ]);
