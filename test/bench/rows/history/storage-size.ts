@@ -4,7 +4,10 @@ import { readEtcdStatus } from '../../../harness/etcd.ts';
 import { type Measurement, createMeasurement } from '../../measurement.ts';
 import { type HistoryInEtcd, readAndParse } from './history-environment.ts';
 
-/** Measures bytes per event and per live allocation. The floor is the size of keys and values. */
+/**
+ * Measures bytes per event and per live allocation. They have no floor: with the bytes of keys and
+ * values as floor, a larger event had a better ratio.
+ */
 export async function measureStorageSize(environment: HistoryInEtcd): Promise<Measurement[]> {
   const sizes = { all: 0, log: 0, held: 0 };
   let live = 0;
@@ -19,11 +22,14 @@ export async function measureStorageSize(environment: HistoryInEtcd): Promise<Me
   });
   const { dbSizeInUse } = await readEtcdStatus(environment.etcd);
   const perByte = dbSizeInUse / sizes.all;
-  const of = (name: string, payload: number): Measurement => {
-    const [ours, floor] = [[payload * perByte], [payload]];
-    return createMeasurement({ name: `storage ${name}`, what: 'bytes in etcd', ours, floor, goal: { atMost: 2 } });
+  const of = (name: string, payload: number, atMost: number): Measurement => {
+    const what = `bytes in etcd, of ${Math.round(payload)} in keys and values`;
+    return createMeasurement({ name: `storage ${name}`, what, ours: [payload * perByte], goal: { atMost } });
   };
-  return [of('bytes per event', sizes.log / environment.events), of('bytes per live allocation', sizes.held / live)];
+  return [
+    of('bytes per event', sizes.log / environment.events, 1_000),
+    of('bytes per live allocation', sizes.held / live, 1_500),
+  ];
 }
 
 const isHeld = (claim: unknown): boolean => typeof claim === 'object' && claim !== null && 'holder' in claim;

@@ -124,6 +124,6 @@ async function measureLongStart(environment: HistoryInEtcd, { record }: BenchOpt
   const resident = residentMiB(allocator.pid);
   record(createMeasurement({ name: 'live-1m rss', what: 'MiB resident', ours: [resident], goal: { atMost: 700 } }));
   for (const each of await measureStorageSize(environment))
-    record({ ...each, name: each.name.replace('storage', 'live-1m'), goal: { atMost: 1.3 }, met: each.figure <= 1.3 });
+    record({ ...each, name: each.name.replace('storage', 'live-1m') });
   await allocator.stop();
 }
