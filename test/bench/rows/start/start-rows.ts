@@ -116,6 +116,7 @@ async function measureState({ etcd }: HistoryInEtcd): Promise<StateSize> {
 }
 
 async function measureLongStart(environment: HistoryInEtcd, { record }: BenchOptions): Promise<void> {
+  await readSnapshot(environment); // fills the caches of etcd for both sides
   const floor = await measureTime(() => readSnapshot(environment));
   const { ms, allocator } = await startAndCheck(environment);
   const what = 'ms from exec to ready';
