@@ -17,6 +17,8 @@ export interface ChurnPlan {
 export interface ChurnResult {
   /** Milliseconds from the creation of each Pod to its annotations. */
   readonly latencies: readonly number[];
+  /** The same of single Pods before, each alone. */
+  readonly aloneLatencies: readonly number[];
   /**
    * The number of Pods without addresses in each second from the first deletion on: before, the
    * load is lower.
@@ -31,23 +33,38 @@ export interface ChurnResult {
   readonly cost: Cost;
 }
 
+/** The Pods that are created alone, one after the other. */
+const podsAlone = 20;
+
 /** Creates and deletes Pods. Resolves when all of them are deleted, with their IP objects. */
 export async function runChurn(environment: PodEnvironment, times: PodTimes, plan: ChurnPlan): Promise<ChurnResult> {
   const { podsPerSecond, networks, seconds } = plan;
   const objectsBefore = times.ipNames.size;
   const latencies: number[] = [];
   const waiting: number[] = [];
+  const batchOf = (name: string) => ({ namespace, names: [name], networks: networkNames(networks) });
+  const create = async (name: string): Promise<number> => {
+    const createdAt = performance.now();
+    await createPods(environment.api, batchOf(name), environment.run.signal);
+    await times.until(() => times.annotatedAt.has(name));
+    return (times.annotatedAt.get(name) ?? Number.NaN) - createdAt;
+  };
+  const remove = (name: string) => deletePods(environment.api, batchOf(name), environment.run.signal);
+  const areGone = () => times.until(() => times.ipNames.size <= objectsBefore);
+  const aloneLatencies: number[] = [];
+  for (let index = 0; index < podsAlone; index++) {
+    aloneLatencies.push(await create(`alone-${index}`));
+    await remove(`alone-${index}`);
+    await areGone();
+  }
   let withoutAddress = 0;
   const live = async (index: number): Promise<void> => {
-    const batch = { namespace, names: [`churn-${index}`], networks: networkNames(networks) };
-    const createdAt = performance.now();
     withoutAddress += 1;
-    await createPods(environment.api, batch, environment.run.signal);
-    await times.until(() => times.annotatedAt.has(`churn-${index}`));
+    const latency = await create(`churn-${index}`);
     withoutAddress -= 1;
-    latencies.push((times.annotatedAt.get(`churn-${index}`) ?? Number.NaN) - createdAt);
+    latencies.push(latency);
     await sleep(plan.lifetimeSeconds * 1_000);
-    await deletePods(environment.api, batch, environment.run.signal);
+    await remove(`churn-${index}`);
   };
   const total = podsPerSecond * seconds;
   let idle = 0;
@@ -63,7 +80,7 @@ export async function runChurn(environment: PodEnvironment, times: PodTimes, pla
     const capacity = (availableParallelism() * (performance.now() - startedAt)) / 1_000;
     idle = Math.max(0, 1 - (busySeconds() - busyBefore) / capacity);
     await Promise.all(lives);
-    await times.until(() => times.ipNames.size <= objectsBefore);
+    await areGone();
   });
-  return { latencies, waiting, idle, allocations: total * networks, cost };
+  return { latencies, aloneLatencies, waiting, idle, allocations: total * networks, cost };
 }
