@@ -37,6 +37,8 @@ const probesPerSecond = 20;
  * server.
  */
 const releasesPerSecond = 100;
+/** The time after which watcher and API server have ended what the creation of many Pods left. */
+const settleMs = 15_000;
 const pollMs = 250;
 const silenceMs = 120_000;
 const podsPath = `/api/v1/namespaces/${namespace}/pods`;
@@ -53,6 +55,7 @@ export async function measureManyPods(
   const others = await countIpObjects(api, run.signal);
   const { ms } = await measureTime(() => populate(environment, names));
   printProgress(`  ${pods} Pods with IP objects, ${((1_000 * pods) / ms).toFixed(0)} a second`);
+  if (size !== 'smoke') await sleep(settleMs, undefined, { signal: run.signal });
   const quiet = quantile(await probe(environment, 'quiet', probes), 0.99);
   const recordLatency = (name: string, when: string, latencies: readonly number[]): void => {
     const what = `p99 of the ms from the creation of a Pod to its annotations ${when}, beside at rest, with ${pods} Pods`;
@@ -71,6 +74,7 @@ export async function measureManyPods(
   await untilIpObjects(environment, left);
 
   await stack.watcher.stop();
+  await listAndParse(stack, 2 * left); // fills the caches of the API server for both sides
   const floor = [await listAndParse(stack, 2 * left)];
   const ours = [await measureStart(environment)];
   const what = `ms from exec until ${left} Pods with nothing to change are compared`;
