@@ -185,11 +185,13 @@ async function measureCores(
     if (!signal.aborted) throw error;
   });
   // Linux counts hundredths of a second
+  const isMeasured = (): boolean =>
+    following >= viewers && spent().every((seconds, index) => seconds !== before[index]);
   do {
     await Promise.race([sleep(watchMs), failed]);
     if (performance.now() > begin + watchMs + eventWithinMs && following < viewers)
       throw new Error(`${following} of ${viewers} viewers received events`);
-  } while (following < viewers || spent().some((seconds, index) => seconds === before[index]));
+  } while (!isMeasured());
   const [after, seconds] = [spent(), (performance.now() - begin) / 1_000];
   leaving.abort();
   await Promise.allSettled(work);
