@@ -5,6 +5,7 @@
  *   ROW=a,b   only these rows; `scale` for those that grow with the cluster and its history
  *   ROUNDS=n  rounds of each measurement (default 5)
  *   LONG=1    the rows and sizes that take hours
+ *   FSYNC=1   each etcd waits for its disk
  *   CHECK=1   exit 1 when a row is below 0.7 of its goal
  *   PROFILE_FOLDER=path  write CPU profiles and flame graphs of all programs of ipledger (`make profile`)
  */

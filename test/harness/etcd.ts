@@ -107,6 +107,7 @@ export interface EtcdOptions {
   readonly name?: string;
   /** Size limit of the database (etcd's default: 2 GiB). */
   readonly quotaBytes?: number;
+  /** Default: only with FSYNC=1 in the environment. */
   readonly fsync?: boolean;
   readonly tls?: EtcdTls;
   /** Host name of its URL (default: 127.0.0.1). */
@@ -116,7 +117,7 @@ export interface EtcdOptions {
 /** Starts an empty etcd that ends with the run. */
 export async function startEtcd(
   run: Run,
-  { name = 'etcd', fsync = false, tls, host, quotaBytes }: EtcdOptions = {},
+  { name = 'etcd', fsync = process.env['FSYNC'] === '1', tls, host, quotaBytes }: EtcdOptions = {},
 ): Promise<Etcd> {
   const port = await findFreePort();
   const endpoint = etcdEndpoint(port, tls, host);
