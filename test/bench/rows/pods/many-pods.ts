@@ -56,6 +56,8 @@ export async function measureManyPods(
   const { ms } = await measureTime(() => populate(environment, names));
   printProgress(`  ${pods} Pods with IP objects, ${((1_000 * pods) / ms).toFixed(0)} a second`);
   if (size !== 'smoke') await sleep(settleMs, undefined, { signal: run.signal });
+  const warmUps = Math.ceil(probes / 5);
+  await probe(environment, 'warm-up', warmUps);
   const quiet = quantile(await probe(environment, 'quiet', probes), 0.99);
   const recordLatency = (name: string, when: string, latencies: readonly number[]): void => {
     const what = `p99 of the ms from the creation of a Pod to its annotations ${when}, beside at rest, with ${pods} Pods`;
@@ -70,7 +72,7 @@ export async function measureManyPods(
     atRate(deleted, releasesPerSecond, remove),
   ]);
   recordLatency('releases', `during ${releases} releases`, during);
-  const left = others + pods - releases + 2 * probes;
+  const left = others + pods - releases + warmUps + 2 * probes;
   await untilIpObjects(environment, left);
 
   await stack.watcher.stop();
