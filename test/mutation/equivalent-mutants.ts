@@ -2,12 +2,14 @@
 import { equivalentControllerMutants } from './equivalent-controller-mutants.ts';
 import { equivalentDomainMutants } from './equivalent-domain-mutants.ts';
 import { equivalentLogMutants } from './equivalent-log-mutants.ts';
+import { equivalentPodMutants } from './equivalent-pod-mutants.ts';
 import type { Equivalent, Mutant } from './mutants.ts';
 
 export const equivalentMutants: readonly Equivalent[] = [
   ...equivalentDomainMutants,
   ...equivalentControllerMutants,
   ...equivalentLogMutants,
+  ...equivalentPodMutants,
   {
     file: 'ledger/log/reader/replay.ts',
     text: 'claims: (this.#written.claims ?? 0) + claims.length',

@@ -110,6 +110,19 @@ describe('the creator of IPAMClaims', () => {
       await until(() => objects.objects.has('shop/claim'));
     });
 
+  it('the creator of IPAMClaims creates none while an IPAMClaim of another program is in the namespace, which may appear and change at any time', async () => {
+    const creator = createCreator();
+    const problemOf = async (claim: string): Promise<string | undefined> => {
+      creator.request('shop/web', demandOf(claim));
+      await until(() => objects.objects.has(claim) || problems.has(claim));
+      return problems.get(claim);
+    };
+    put('shop/produced', { ownerReferences: [{ ...owner, kind: 'VirtualMachine', controller: true }] });
+    expect(await problemOf('shop/one')).to.contain('another program creates the claims of namespace shop, as produced');
+    put('shop/produced');
+    expect(await problemOf('shop/two')).to.equal(undefined);
+  });
+
   it('the creator of IPAMClaims creates an IPAMClaim beside an earlier one of its own', async () => {
     put('shop/mine', { finalizers: ['ipledger.io/ledger'], ownerReferences: [owner] });
     createCreator().request('shop/web', demandOf('shop/claim'));

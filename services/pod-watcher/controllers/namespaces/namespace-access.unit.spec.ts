@@ -1,13 +1,35 @@
 import { expect } from 'chai';
 import { subnetNamed } from '../../testing/fakes.ts';
-import { subnetAccessRefusal } from './namespace-access.ts';
+import { allowsNamespace, poolAccessRefusal, subnetAccessRefusal } from './namespace-access.ts';
 import { SubnetCache } from '../subnets/subnet-cache.ts';
-import { annotationKey, planOf, defaultRequest } from '../pods/planning/testing/plan.fixture.ts';
+import { annotationKey, clusterView, planOf, defaultRequest } from '../pods/planning/testing/plan.fixture.ts';
 
 const ovn = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
 const attachnet = (suffix: string): string => `attachnet.default.ovn.kubernetes.io/${suffix}`;
 
 type Case = [what: string, networks: string, annotations: Record<string, string>, sentence: string, namespace?: string];
+
+describe('a restriction to namespaces', () => {
+  const shop = { name: 'shop', labels: { team: 'a' } };
+
+  it('a restriction to namespaces allows all if it is empty, and else those that it lists or selects', () => {
+    const selectors = ['a', 'b'].map((team) => ({ matchLabels: { team }, matchExpressions: [] }));
+    const allows = (namespaces: string[], of: typeof selectors = []) =>
+      allowsNamespace({ namespaces, selectors: of }, shop);
+    expect([allows([]), allows(['shop']), allows(['bank'], selectors)]).to.deep.equal([true, true, true]);
+    expect([allows(['bank']), allows([], selectors.slice(1))]).to.deep.equal([false, false]);
+  });
+
+  it('a restriction to namespaces is reported with the first five of them, and the number of the others', () => {
+    const refusalOf = (count: number): string | undefined => {
+      const names = Array.from({ length: count }, (_, index) => `n${index}`);
+      const { pools } = clusterView;
+      return poolAccessRefusal('web', 'shop', { pools: { ...pools, namespacesOf: () => names } });
+    };
+    expect(refusalOf(5)).to.contain('for namespaces n0, n1, n2, n3, n4, not for namespace shop');
+    expect(refusalOf(6)).to.contain('for namespaces n0, n1, n2, n3, n4 and 1 more, not for namespace shop');
+  });
+});
 
 describe('a Subnet that serves another provider', () => {
   const refused: Case[] = [

@@ -60,4 +60,22 @@ describe('the annotations of a namespace', () => {
       'ipledger.io/ip-pools': 'one,two',
     });
   });
+
+  it('the annotations of a namespace show the addresses of a single bound Subnet', () => {
+    expect(patch({}, ['blue'])).to.deep.equal({
+      'ovn.kubernetes.io/logical_switch': 'blue',
+      'ipledger.io/subnets': 'blue',
+      'ovn.kubernetes.io/cidr': '10.1.0.0/24',
+      'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9',
+    });
+    expect(patch({ 'ovn.kubernetes.io/logical_switch': '' }, ['blue'])?.['ovn.kubernetes.io/logical_switch']).to.equal(
+      'blue',
+    );
+  });
+
+  it('the annotations of a namespace are written if one of them differs, and only that one', () => {
+    expect(patch({ ...written, 'ovn.kubernetes.io/cidr': 'edited' }, ['blue', 'green'])).to.deep.equal({
+      'ovn.kubernetes.io/cidr': written['ovn.kubernetes.io/cidr'],
+    });
+  });
 });

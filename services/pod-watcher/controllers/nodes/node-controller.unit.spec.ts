@@ -281,6 +281,7 @@ describe('the bindings of a Node', () => {
     await waitForIdle();
     expect([accepting.unbound.length, accepting.nodes.missing]).to.deep.equal([0, 6]);
     accepting.nodes.acceptMassDeletion(6);
+    expect([accepting.alarms.at(-1), accepting.nodes.missing], 'at once').to.deep.equal([undefined, 0]);
     await until(() => accepting.unbound.length === 6);
     expect(accepting.alarms.at(-1)).to.equal(undefined);
   });
@@ -307,5 +308,25 @@ describe('the bindings of a Node', () => {
     expect(answers).to.have.length(4);
     for (const answer of answers.splice(0)) answer();
     await until(() => answers.length === 3);
+  });
+
+  it('the bindings of Nodes that are deleted in more than a minute end, because that is no mass deletion', async () => {
+    const bound = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`n${index}`, [bindingOf(`p${index}`, index)]]),
+    );
+    const { source, unbound, held, alarms, listed, nodes } = world(20, bound);
+    for (let index = 0; index < 6; index++) held.add(`default/p${index}`);
+    const now = performance.now.bind(performance);
+    try {
+      await nodes.start();
+      for (let index = 0; index < 6; index++) source.drop(nodeNamed(`n${index}`));
+      await until(() => listed.length === 6);
+      performance.now = () => now() + 61_000;
+      for (let index = 6; index < 12; index++) source.drop(nodeNamed(`n${index}`));
+      await until(() => unbound.length === 6);
+      expect(alarms).to.deep.equal([]);
+    } finally {
+      Reflect.deleteProperty(performance, 'now');
+    }
   });
 });

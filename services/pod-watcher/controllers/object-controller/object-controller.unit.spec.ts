@@ -99,6 +99,35 @@ describe('ObjectController', () => {
     expect([tries, events, conditions]).to.deep.equal([2, [], []]);
   });
 
+  it('ObjectController applies at most four objects at the same time', async () => {
+    const objects = new FakeInformer<SubnetObject>();
+    const answers: (() => void)[] = [];
+    const controller = new ObjectController<SubnetObject>({
+      objects,
+      apply: () => new Promise((resolve) => answers.push(() => resolve({}))),
+      isApplied: () => true,
+      differences: () => ({}),
+      retire: () => Promise.resolve(),
+      appliedNames: () => [],
+      onVerdict: () => undefined,
+      reasons: subnetReasons,
+      write: () => Promise.resolve(),
+      writeStatus: () => Promise.resolve(),
+      recordEvent: () => undefined,
+      log: pino({ level: 'silent' }),
+      signal: stop.signal,
+    });
+    for (let index = 0; index < 7; index++) objects.put(subnetNamed(`s${index}`));
+    const started = controller.start();
+    await until(() => answers.length === 4);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answers).to.have.length(4);
+    for (const answer of answers.splice(0)) answer();
+    await until(() => answers.length === 3);
+    for (const answer of answers) answer();
+    await started;
+  });
+
   it('ObjectController logs a write that the API server denies, and none to an object that has changed or is gone', async () => {
     expect(await logOfFailedWrite(new ApiError(409, 'the object has been modified'))).to.deep.equal([]);
     expect(await logOfFailedWrite(new ApiError(404, 'not found'))).to.deep.equal([]);

@@ -144,4 +144,15 @@ describe('an IPPool object', () => {
     await until(() => requests.length > 0);
     expect([requests, objects.objects.size]).to.deep.equal([['delete late'], 0]);
   });
+
+  it('the pool of an IPPool object is applied again after the ledger was rewound', async () => {
+    const { objects, cache, requests, pools } = world([appliedPool('web')]);
+    objects.put(pool('web', { finalizers: ['ipledger.io/ledger'] }));
+    await pools.start();
+    const before = requests.length;
+    for (const subscriber of [cache, pools])
+      subscriber.onSnapshot({ seq: 40, allocations: [], subnets: [], pools: [], reservations: [] });
+    await until(() => requests.length > before);
+    expect(requests.at(-1)).to.equal(requests[0]);
+  });
 });

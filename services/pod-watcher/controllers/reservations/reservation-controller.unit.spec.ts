@@ -226,6 +226,16 @@ describe('an object that reserves an address', () => {
     expect(requests).to.have.length(1);
   });
 
+  it('a Vip with a MAC is retried when any address of its Subnet is free, as that may free the MAC', async () => {
+    const { objects, reservations, requests, answers } = createVipWorld();
+    answers.refuse = new IpledgerError('MAC_IN_USE', 'in use');
+    objects.put(vip({ subnet: 'lan', v4ip: '10.0.0.9', macAddress: '02:00:00:00:00:01' }));
+    await reservations.start();
+    requests.length = 0;
+    reservations.onEvents([{ kind: 'unreserved', subnet: 'lan', address: '10.0.0.8', reservedFor: 'vip/other' }]);
+    expect(requests).to.have.length(1);
+  });
+
   it('a Vip that waits for its Subnet is retried at once when the Subnet is configured', async () => {
     const { objects, reservations, requests, answers } = createVipWorld();
     answers.refuse = new IpledgerError('SUBNET_UNKNOWN', 'there is no subnet lan');

@@ -21,7 +21,9 @@ const conflictOf = (object = own(), { subnets = [kubeOvn], isOwn = true, areApar
 describe('beside Kube-OVN a Subnet', () => {
   for (const provider of ['', 'ovn', 'net.default.ovn'])
     it(`beside Kube-OVN a Subnet of provider ${JSON.stringify(provider)} is refused, because Kube-OVN serves it`, () => {
-      expect(conflictOf(own([], { provider }))).to.match(/^Kube-OVN serves provider .*"ipam": {"type": "ipledger"}/);
+      expect(conflictOf(own([], { provider })))
+        .to.match(/"ipam": {"type": "ipledger"}/)
+        .and.contain(`Kube-OVN serves provider ${provider === '' ? 'ovn' : provider} on this cluster`);
     });
 
   it('beside Kube-OVN a Subnet is refused until it excludes the addresses of Kube-OVN’s Pods', () => {
@@ -47,6 +49,11 @@ describe('beside Kube-OVN a Subnet', () => {
     expect(conflictOf(own([], { cidrBlock: 'fd00::100/120' }), { subnets })).to.contain(
       'has given fd00::1..fd00::ffff',
     );
+  });
+
+  it('beside Kube-OVN a dual-stack Subnet is refused if Kube-OVN has given addresses of one of its families', () => {
+    for (const dual of ['172.17.0.0/24,fd00::/64', 'fd00::/64, 172.17.0.0/24'])
+      expect(conflictOf(own([], { cidrBlock: dual })), dual).to.contain('has given 172.17.0.2..172.17.0.9');
   });
 
   it('beside Kube-OVN a Subnet may have the addresses of a network in another broadcast domain', () => {

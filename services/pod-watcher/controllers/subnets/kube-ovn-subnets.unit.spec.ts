@@ -75,7 +75,10 @@ describe('beside Kube-OVN a Subnet in force', () => {
     for (const each of initial) theirs.put(each);
     objects.put(own());
     await controller.start();
-    return { objects, theirs, networks, subnets, woken, events, ready };
+    const rewind = (): void => {
+      for (const subscriber of [subnets, controller]) subscriber.onSnapshot({ ...snapshot, seq: 40, subnets: [] });
+    };
+    return { objects, theirs, networks, subnets, woken, events, ready, rewind };
   }
 
   it('beside Kube-OVN a Subnet in force allocates nothing while a Subnet of Kube-OVN may allocate the same address', async () => {
@@ -124,6 +127,39 @@ describe('beside Kube-OVN a Subnet in force', () => {
     expect([...woken]).to.deep.equal(['subnet:lan', 'provider:lan.default']);
   });
 
+  it('beside Kube-OVN a Subnet in force is compared by its spec in force and by a refused edit, without a backoff', async () => {
+    const { objects, theirs, networks, subnets, events } = await start();
+    const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+    networks.put(network('other', 'kube-ovn'));
+    const range = { v4availableIPrange: '172.18.0.2-172.18.0.254' };
+    const [ofEdit, inForceToo] = [
+      kubeOvn('of-edit', 'other.default', range, { cidrBlock: '172.18.0.0/24' }),
+      kubeOvn('in-force', 'other.default', available),
+    ];
+    theirs.put(ofEdit);
+    objects.put(own({ cidrBlock: '172.18.0.0/24' }, 2));
+    await until(() => events.some((message) => message.startsWith("Kube-OVN's Subnet of-edit")));
+    expect(subnets.serves('lan'), 'the earlier spec').to.equal(true);
+    theirs.put(inForceToo);
+    await soon();
+    expect(subnets.serves('lan')).to.equal(false);
+    theirs.drop(inForceToo);
+    await soon();
+    expect(subnets.serves('lan')).to.equal(true);
+    expect(subnets.refusalOf('lan')).to.contain('Subnet of-edit');
+    theirs.drop(ofEdit);
+    await soon();
+    expect(subnets.refusalOf('lan')).to.equal(undefined);
+  });
+
+  it('beside Kube-OVN a Subnet that is not in force is compared by its object', async () => {
+    const { objects, theirs, subnets } = await start(kubeOvn('early', 'new.default', available));
+    objects.put(toSubnet({ metadata: { name: 'new', uid: 'new' }, spec: { ...inForce, provider: 'new.default' } }));
+    await until(() => subnets.refusalOf('new') !== undefined);
+    theirs.drop(kubeOvn('early', 'new.default', available));
+    await until(() => subnets.get('new') !== undefined);
+  });
+
   it('beside Kube-OVN a Subnet that conflicts at the start of the pod-watcher allocates nothing', async () => {
     const { subnets } = await start(kubeOvn('early', 'other.default', available));
     expect(subnets.serves('lan')).to.equal(false);
@@ -151,5 +187,23 @@ describe('beside Kube-OVN a Subnet in force', () => {
     theirs.put(kubeOvn('moved', 'other.default', available));
     theirs.put(apart);
     expect(affected).to.deep.equal([true, true]);
+  });
+
+  it('beside Kube-OVN a dual-stack Subnet in force is compared again after a change in one of its families, and ignores an invalid CIDR', () => {
+    const theirs = new FakeInformer<SubnetObject>();
+    const kubeOvnSubnets = new KubeOvnSubnets(theirs, new FakeInformer<NetworkDefinition>());
+    const affected: boolean[] = [];
+    const dual = own({ cidrBlock: 'fd00::/64,172.17.0.0/24' });
+    kubeOvnSubnets.subscribe((mayAlter) => affected.push(mayAlter(dual)));
+    for (const cidrBlock of ['172.17.0.0/24', 'fd00::/64', '172.17.0.0/24,fd01::/64', 'no CIDR'])
+      theirs.put(kubeOvn(`of-${cidrBlock}`, 'other.default', available, { cidrBlock }));
+    expect(affected).to.deep.equal([true, true, true, false]);
+  });
+
+  it('beside Kube-OVN a Subnet in force is applied again after the ledger was rewound', async () => {
+    const { subnets, rewind } = await start();
+    rewind();
+    expect(subnets.serves('lan')).to.equal(false);
+    await until(() => subnets.serves('lan'));
   });
 });

@@ -371,10 +371,8 @@ describe('a Subnet object', () => {
   });
 
   it('a Subnet object names the other Subnet in its broadcast domain in a condition while their addresses overlap', async () => {
-    const { objects, networks, overlaps, controller } = world([
-      appliedSubnet('a', 'a.default'),
-      appliedSubnet('b', 'b.default'),
-    ]);
+    const { objects, networks, overlaps, controller } = world([appliedSubnet('a', 'a.default')]);
+    controller.onEvents([{ kind: 'subnet-configured', subnet: appliedSubnet('b', 'b.default') }]);
     const network = (name: string, master: string) => {
       const config = JSON.stringify({
         type: 'macvlan',
