@@ -61,6 +61,7 @@ describe('the bindings of a Node', () => {
     const exist = new Set<string>();
     const alarms: (string | undefined)[] = [];
     const listed: string[] = [];
+    const lookedUp: string[] = [];
     const nodes = new NodeController({
       nodes: source,
       allocator: fakeLedgerClient({
@@ -76,7 +77,10 @@ describe('the bindings of a Node', () => {
         },
       }),
       isAddressHeld: ({ attachment }) => held.has(`default/${attachment?.pod}`),
-      nodeExists: (name) => Promise.resolve(source.objects.has(name) || exist.has(name)),
+      nodeExists: (name) => {
+        lookedUp.push(name);
+        return Promise.resolve(source.objects.has(name) || exist.has(name));
+      },
       alarm: (message) => alarms.push(message),
       leaseNamespace: 'ipledger-system',
       settleMs: 10,
@@ -85,7 +89,7 @@ describe('the bindings of a Node', () => {
       ...more,
     });
     for (let index = 0; index < count; index++) source.put(nodeNamed(`n${index}`));
-    return { source, bindings, unbound, held, exist, alarms, listed, nodes };
+    return { source, bindings, unbound, held, exist, alarms, listed, lookedUp, nodes };
   }
   const released: LedgerEvent = {
     kind: 'released',
@@ -213,7 +217,7 @@ describe('the bindings of a Node', () => {
     await waitForIdle();
     expect(unbound).to.deep.equal([]);
     held.delete('default/a');
-    nodes.onEvents([released]);
+    nodes.onEvents([{ kind: 'subnet-retired', subnet: 'other' }, released]);
     await until(() => unbound.length === 1);
     bindings.clear();
   });
@@ -282,6 +286,8 @@ describe('the bindings of a Node', () => {
     expect([accepting.unbound.length, accepting.nodes.missing]).to.deep.equal([0, 6]);
     accepting.nodes.acceptMassDeletion(6);
     expect([accepting.alarms.at(-1), accepting.nodes.missing], 'at once').to.deep.equal([undefined, 0]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(accepting.lookedUp, 'without a backoff').to.not.deep.equal([]);
     await until(() => accepting.unbound.length === 6);
     expect(accepting.alarms.at(-1)).to.equal(undefined);
   });

@@ -75,4 +75,29 @@ describe('An attachment that its living Pod no longer requests', () => {
     expect(await releaser.releaseDetached(pod, held)).to.equal('again');
     expect([...releaser.stillBound]).to.deep.equal(['default/a']);
   });
+
+  it('An attachment that its living Pod no longer requests is released once its last container is unbound', async () => {
+    const bound = ['10.0.0.2'];
+    const { releaser, requests } = open({ bound });
+    expect(await releaser.releaseDetached(pod, held)).to.equal('again');
+    bound.length = 0;
+    expect(await releaser.releaseDetached(pod, held)).to.equal('done');
+    expect([requests.slice(1), releaser.stillBound.size]).to.deep.equal([
+      ['list bindings', 'release 8', 'release 9'],
+      0,
+    ]);
+  });
+
+  it('An attachment that its living Pod no longer requests is released without a list of bindings if the Pod has no node', async () => {
+    const { releaser, requests } = open({ bound: ['10.0.0.2'] });
+    expect(await releaser.releaseDetached(podWithNetwork('a'), held)).to.equal('done');
+    expect(requests).to.deep.equal(['release 8', 'release 9']);
+  });
+
+  it('An attachment that its living Pod no longer requests is tried again if the allocator does not answer', async () => {
+    const { releaser } = open({ refusal: new IpledgerError('UNAVAILABLE', 'connection lost') });
+    const error: unknown = await releaser.releaseDetached(pod, held).catch((thrown: unknown) => thrown);
+    expect(error).to.have.property('code', 'UNAVAILABLE');
+    expect(releaser.stillBound.size).to.equal(0);
+  });
 });
