@@ -78,7 +78,7 @@ describe('the Pod controller, without a backoff,', () => {
   });
 
   it('the Pod controller does not scan for garbage after the watcher has stopped', async () => {
-    const { allocations, controller } = world({ allocations: many.slice(0, 1), garbageIntervalMs: 5 });
+    const { allocations, controller } = world({ allocations: many.slice(0, 1), garbageIntervalMs: 1 });
     let scans = 0;
     const { podKeys } = allocations;
     allocations.podKeys = function* () {
