@@ -78,4 +78,10 @@ describe('the annotations of a namespace', () => {
       'ovn.kubernetes.io/cidr': written['ovn.kubernetes.io/cidr'],
     });
   });
+
+  it('the annotations of a namespace that are to be removed are not written if they are absent', () => {
+    expect(patch({ 'ovn.kubernetes.io/logical_switch': 'mine', 'ipledger.io/subnets': 'blue' })).to.deep.equal({
+      'ipledger.io/subnets': null,
+    });
+  });
 });

@@ -21,6 +21,18 @@ describe('a Pod within its limits', () => {
     expect(planOf(networks(24)).attachments).to.have.length(24);
   });
 
+  it('a Pod within its limits may have 24 networks and interfaces of an OVN4NFV request together, and no more', () => {
+    const nics = (count: number) => ({
+      ovnNetwork: JSON.stringify(times(count, (index) => ({ name: 'ovn-ls-25', interface: `net${index}` }))),
+    });
+    for (const count of [1, 2]) {
+      expect(planOf(networks(24 - count), nics(count)).attachments).to.have.length(24);
+      const { attachments, problems } = planOf(networks(25 - count), nics(count));
+      expect(attachments).to.deep.equal([]);
+      expect(problems[0]?.text).to.contain('the Pod has 25 networks and OVN4NFV interfaces, and at most 24 are taken');
+    }
+  });
+
   it('a Pod within its limits may list 1,024 addresses to choose from for all its attachments', () => {
     const { attachments, problems } = planOf(networks(4), { [annotationKey('ip_pool')]: addresses(256).join(',') });
     expect([attachments.length, problems]).to.deep.equal([4, []]);

@@ -49,11 +49,23 @@ describe('beside Kube-OVN a Subnet', () => {
     expect(conflictOf(own([], { cidrBlock: 'fd00::100/120' }), { subnets })).to.contain(
       'has given fd00::1..fd00::ffff',
     );
+    const excluding = own(['fd00::1..fd00::ffff'], { cidrBlock: 'fd00::100/120' });
+    expect(conflictOf(excluding, { subnets })).to.equal(undefined);
   });
 
   it('beside Kube-OVN a dual-stack Subnet is refused if Kube-OVN has given addresses of one of its families', () => {
     for (const dual of ['172.17.0.0/24,fd00::/64', 'fd00::/64, 172.17.0.0/24'])
       expect(conflictOf(own([], { cidrBlock: dual })), dual).to.contain('has given 172.17.0.2..172.17.0.9');
+  });
+
+  it('beside Kube-OVN a Subnet is refused if a range of Kube-OVN ends at its first address, or begins at its last', () => {
+    const usedBy = (v4usingIPrange: string) =>
+      conflictOf(own([], { cidrBlock: '172.17.1.0/24' }), {
+        subnets: [subnet('edge', { cidrBlock: '172.16.0.0/12', provider: 'lan.default' }, { v4usingIPrange })],
+      });
+    for (const range of ['172.17.0.9-172.17.1.0', '172.17.1.255-172.17.2.9'])
+      expect(usedBy(range), range).to.be.a('string');
+    for (const range of ['172.17.0.9-172.17.0.255', '172.17.2.0']) expect(usedBy(range), range).to.equal(undefined);
   });
 
   it('beside Kube-OVN a Subnet may have the addresses of a network in another broadcast domain', () => {

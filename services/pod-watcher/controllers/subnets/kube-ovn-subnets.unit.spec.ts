@@ -206,4 +206,20 @@ describe('beside Kube-OVN a Subnet in force', () => {
     expect(subnets.serves('lan')).to.equal(false);
     await until(() => subnets.serves('lan'));
   });
+
+  it('beside Kube-OVN a Subnet in force is compared again after a change of a network of which any Subnet has its addresses', () => {
+    const [theirs, networks] = [new FakeInformer<SubnetObject>(), new FakeInformer<NetworkDefinition>()];
+    const kubeOvnSubnets = new KubeOvnSubnets(theirs, networks);
+    for (const [name, cidrBlock] of [
+      ['apart', '10.0.0.0/24'],
+      ['same', lan.cidrBlock],
+    ] as const)
+      theirs.put(kubeOvn(name, 'other.default', available, { cidrBlock }));
+    const affected: boolean[] = [];
+    kubeOvnSubnets.subscribe((mayAlter) => affected.push(mayAlter(own())));
+    networks.notify({ kind: 'listed' });
+    for (const name of ['other', 'unused', 'lan']) networks.put(network(name, 'kube-ovn'));
+    networks.put({ ...network('other', 'kube-ovn'), resourceVersion: '2' });
+    expect(affected).to.deep.equal([true, false, true]);
+  });
 });

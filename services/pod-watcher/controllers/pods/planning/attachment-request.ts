@@ -49,7 +49,7 @@ export function buildAttachmentRequest(
   const mayGiveUp = ({ isStatic }: Pick<ConflictingAddress, 'isStatic'>): boolean =>
     pool !== undefined || (namedPool !== undefined && !isStatic);
   const givenUp = new Set(conflicts.filter(mayGiveUp).map(({ address }) => address));
-  const isGivenUp = givenUp.size > 0 && shown?.addresses?.every((address) => givenUp.has(address));
+  const isGivenUp = shown?.addresses?.every((address) => givenUp.has(address));
   const named = ips.value ?? (isGivenUp ? undefined : shown);
   return ok({
     provider,

@@ -32,6 +32,13 @@ describe('the requests of a Pod', () => {
       expect(attachments).to.deep.equal(expected);
     });
 
+  it('the requests of a Pod that names a Vip may change with the Vip, but not if the Pod lacks no address', () => {
+    const vip = { 'ovn.kubernetes.io/vip': 'elsewhere' };
+    expect([...planOf('macvlan', vip).topics]).to.include('vip:elsewhere');
+    const { attachments, problems, topics } = planOf('', vip);
+    expect([attachments, problems, topics.has('vip:elsewhere')]).to.deep.equal([[], [], false]);
+  });
+
   const rejected: [networks: string, annotations: Record<string, string>, sentence: string][] = [
     ['macvlan', { 'ovn.kubernetes.io/vip': 'nowhere' }, 'annotation ovn.kubernetes.io/vip: there is no Vip nowhere'],
     [

@@ -69,7 +69,7 @@ describe('An OVN4NFV request', () => {
 
   it('An OVN4NFV request becomes no request for any interface if one of them has a problem', () => {
     const plan = listOf(net0, { ...net1, name: 'nowhere' });
-    expect([plan.attachments, plan.problems.length]).to.deep.equal([[], 1]);
+    expect([plan.attachments, plan.problems.length, plan.requestedProviders.size]).to.deep.equal([[], 1, 0]);
   });
 
   it('An OVN4NFV request for an address without a MAC gets any MAC', () => {
