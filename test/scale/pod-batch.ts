@@ -14,8 +14,8 @@ import { forEachConcurrent } from './for-each-concurrent.ts';
  * The concurrent requests: for Pods as when a Deployment is scaled up, for writes as pod-watcher
  * allows.
  */
-const maxPodRequests = 64;
-const maxWrites = 16;
+export const maxPodRequests = 64;
+export const maxWrites = 16;
 const timeoutMs = 60_000;
 const nodeName = 'node-1';
 
@@ -75,10 +75,13 @@ export interface ProjectionWrites {
   readonly ips: readonly IpManifest[];
 }
 
-/** Generates addresses for the Pods, and plans the writes that show them. */
-export function planWrites(pods: readonly Pod[], { networks }: PodBatch): ProjectionWrites {
+/**
+ * Generates addresses for the Pods, and plans the writes that show them.
+ * @param first the index of the first Pod in its batch
+ */
+export function planWrites(pods: readonly Pod[], { networks }: PodBatch, first = 0): ProjectionWrites {
   const allocations = pods.map((pod, index) =>
-    networks.map((network, nic) => inventAllocation(pod, { network, nic, index })),
+    networks.map((network, nic) => inventAllocation(pod, { network, nic, index: first + index })),
   );
   const patches = pods.map((pod, index) => ({
     path: `${podsPath(pod.namespace)}/${pod.name}`,
