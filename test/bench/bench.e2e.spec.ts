@@ -28,8 +28,9 @@ describe('The bench', function () {
       }
       const names = new Set(measured.map(({ name }) => name.split(' ')[0]));
       expect([...names]).to.have.members(group.rows);
-      for (const { name, ours, figure } of measured) {
+      for (const { name, ours, floor = 1, figure } of measured) {
         expect(ours, name).to.be.above(0);
+        expect(floor, name).to.be.above(0);
         expect(figure, name).to.be.finite;
       }
     });
