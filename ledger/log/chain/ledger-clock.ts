@@ -98,7 +98,7 @@ export class LedgerClock {
     if (clock > this.#expected + toleranceMs)
       this.#expected += Math.min(clock - this.#expected, this.#suspendedSinceLastRead(monotonic));
     const trusted = Math.min(clock, Math.floor(this.#expected + toleranceMs));
-    this.#reportJump(clock - trusted);
+    this.#reportJump(Math.max(0, clock - Math.max(trusted, min)));
     return trusted;
   }
 

@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LedgerClock } from './ledger-clock.ts';
@@ -121,6 +123,88 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.equal(1_000_000_000);
     pass(60_000);
     expect(clock.read().at).to.equal(1_000_063_000);
+  });
+
+  it('LedgerClock reports no jump of a clock that was corrected, and is still behind ledger time', () => {
+    for (const behindMs of [0, 1_000]) {
+      const { now, clock, jumps } = machine(0);
+      clock.observe(1_000_000_000);
+      now.wall = 1_000_000_000 - behindMs;
+      expect(clock.read().at).to.equal(1_000_000_000);
+      expect([clock.aheadMs, jumps]).to.deep.equal([0, []]);
+    }
+  });
+
+  it('LedgerClock reports a jump of a millisecond more than the tolerance of five seconds, and follows it that far', () => {
+    const { now, clock, jumps, pass } = machine(1_000_000);
+    pass(600_000);
+    now.wall += 5_001;
+    expect(clock.read().at).to.equal(1_605_000);
+    expect(jumps).to.deep.equal([1]);
+  });
+
+  it('LedgerClock keeps its tolerance ahead after a clock was set back by no more than that', () => {
+    const { now, clock, jumps } = machine(1_000_000);
+    now.wall -= 5_000;
+    clock.read();
+    now.wall += 10_000;
+    expect(clock.read().at).to.equal(1_005_000);
+    expect(jumps).to.deep.equal([]);
+  });
+
+  it('LedgerClock reports a jump back to the time before a clock was set back by an hour', () => {
+    const { now, clock, jumps } = machine(2 * hour);
+    now.wall -= hour;
+    clock.read();
+    now.wall += hour;
+    expect(clock.read().at).to.equal(hour + 5_000);
+    expect(jumps).to.deep.equal([hour - 5_000]);
+  });
+
+  it('LedgerClock counts no more suspended time than the clock shows', () => {
+    const { now, clock } = machine(1_000_000);
+    now.asleep = 2 * hour;
+    now.wall += hour;
+    expect(clock.read().at).to.equal(1_000_000 + hour);
+    now.wall += hour;
+    expect(clock.read().at).to.equal(1_000_000 + hour + 5_000);
+  });
+
+  it('LedgerClock takes all time for elapsed on a machine that is never suspended', () => {
+    let wall = 1_000_000;
+    const clock = new LedgerClock({ wall: () => wall, monotonic: () => 0 });
+    wall += hour;
+    expect(clock.read().at).to.equal(1_005_000);
+  });
+
+  it('LedgerClock measures by the uptime of this machine how long it was suspended', () => {
+    const [{ uptime }, { now: wall }, monotonic] = [os, Date, performance.now.bind(performance)];
+    const shift = (ms: number, suspendedSeconds: number): void => {
+      os.uptime = () => 100 + suspendedSeconds;
+      syncBuiltinESMExports();
+      Date.now = () => 1_000_000 + ms;
+      performance.now = () => 100_000;
+    };
+    try {
+      shift(0, 0);
+      const clock = new LedgerClock();
+      shift(hour + 10_000, 3_600);
+      expect(clock.read().at).to.equal(1_000_000 + hour + 5_000);
+    } finally {
+      os.uptime = uptime;
+      syncBuiltinESMExports();
+      [Date.now, performance.now] = [wall, monotonic];
+    }
+  });
+
+  it('LedgerClock counts the time since an event was observed first', () => {
+    const { now, clock } = machine(0);
+    now.monotonic += 10_000;
+    clock.observe(1_000_000);
+    expect(clock.read().at).to.equal(1_000_000);
+    now.monotonic += 50;
+    clock.observe(1_000_000);
+    expect(clock.read().at).to.equal(1_000_050);
   });
 
   it("LedgerClock shows the machine's clock at start after any idle time", () => {
