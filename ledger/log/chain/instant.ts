@@ -35,7 +35,7 @@ function parseOnKnownDay(text: string): number | undefined {
     return undefined;
   const [hour, minute, second] = [numberAt(text, 11, 13), numberAt(text, 14, 16), numberAt(text, 17, 19)];
   const ms = numberAt(text, 20, 23);
-  const isTime = hour < 24 && minute < 60 && second < 60 && ms < 1_000;
+  const isTime = hour < 24 && minute < 60 && second < 60 && ms !== Infinity;
   return isTime ? knownDayAt + ((hour * 60 + minute) * 60 + second) * 1_000 + ms : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseCanonicalInstant } from './instant.ts';
+import { formatTime, parseCanonicalInstant } from './instant.ts';
 
 /** The reference: exactly the texts that `Date.toISOString` writes. */
 function parseSlowly(text: string): number | undefined {
@@ -37,6 +37,23 @@ describe('parseCanonicalInstant', () => {
     for (const other of [undefined, null, 5, {}]) expect(parseCanonicalInstant(other as never)).to.equal(undefined);
   });
 
+  it('parseCanonicalInstant parses a day once with Date.parse, which is slow, and no other time of that day', () => {
+    const parse = Date.parse.bind(Date);
+    let parsed = 0;
+    Date.parse = (text) => (parsed++, parse(text));
+    try {
+      for (const day of ['2001-02-03', '2001-02-04']) {
+        parseCanonicalInstant(`${day}T12:00:00.000Z`);
+        parsed = 0;
+        for (const time of ['00:00:00.000', '09:19:29.059', '12:34:56.789', '23:59:59.999'])
+          expect(parseCanonicalInstant(`${day}T${time}Z`)).to.equal(parse(`${day}T${time}Z`));
+        expect(parsed).to.equal(0);
+      }
+    } finally {
+      Date.parse = parse;
+    }
+  });
+
   it('parseCanonicalInstant agrees with Date.toISOString for texts with one changed character', () => {
     const text = '2026-11-17T14:05:09.123Z';
     fc.assert(
@@ -47,5 +64,12 @@ describe('parseCanonicalInstant', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('formatTime', () => {
+  it('formatTime writes the text of Date.toISOString for each of several times, also for the last one again', () => {
+    for (const at of [0, 0, 1_000, 0, Date.parse('2026-11-17T14:05:09.123Z')])
+      expect(formatTime(at)).to.equal(new Date(at).toISOString());
   });
 });

@@ -52,7 +52,8 @@ export async function scanReverse(
     const lines = read === 0 ? await tail.page(0) : await undefinedIfGone(tail.page(read));
     // Returns the events found so far. The next call throws POSITION_GONE.
     if (!lines) return { events, scannedFrom, hasMore: true };
-    for (let end = lines.length; end > 0 && events.length < maxEvents; end -= linesPerStep) {
+    for (let end = lines.length; end > 0; end -= linesPerStep) {
+      if (events.length >= maxEvents) break;
       const step = lines.slice(Math.max(0, end - linesPerStep), end);
       const candidates = step.filter(({ text }) => mayMatch(text));
       const parsed = await turns.map(candidates, ({ text }) => parseEvent(text));
@@ -178,18 +179,15 @@ export async function lastSeqBefore(
   const isInside = last && Date.parse(last.until) >= at;
   const first = isInside ? last.from : (last?.to ?? 0);
   const end = isInside ? last.to - 1 : next ? next.from - 1 : upTo;
-  return lastThat(first, Math.max(first, end), async (seq) => (await timeOf(ledger, seq, signal)) < at);
+  return lastThat(first, end, async (seq) => (await timeOf(ledger, seq, signal)) < at);
 }
 
 /** Searches for the last number up to `last` for which `holds`; `first` if there is none. */
 async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => boolean | Promise<boolean>): Promise<Seq> {
-  let [before, after] = [first, last + 1];
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    if (await holds(middle)) before = middle;
-    else after = middle;
-  }
-  return before;
+  let found = first;
+  for (let step = 2 ** Math.floor(Math.log2(last - first)); step >= 1; step /= 2)
+    if (found + step <= last && (await holds(found + step))) found += step;
+  return found;
 }
 
 /** The time of an event in milliseconds; -Infinity for a sealed event that is not available. */

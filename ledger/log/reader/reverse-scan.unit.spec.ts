@@ -22,6 +22,7 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
   floor = 1;
   /** Whether the first refused read is the last one. */
   heals = false;
+  pageSize = 2_000;
   linesRead = 0;
   seqsRead: number[] = [];
 
@@ -29,16 +30,18 @@ class Log implements Pick<Ledger, 'read' | 'readEach'> {
     this.lines = lines;
   }
 
-  async *read(from: number): AsyncIterable<readonly StoredLine[]> {
+  async *read(from: number, signal: AbortSignal): AsyncIterable<readonly StoredLine[]> {
+    signal.throwIfAborted();
     this.#refuseBelow(from);
-    for (let first = from - 1; first < this.lines.length; first += 2_000) {
-      const page = this.lines.slice(first, first + 2_000);
+    for (let first = from - 1; first < this.lines.length; first += this.pageSize) {
+      const page = this.lines.slice(first, first + this.pageSize);
       this.linesRead += page.length;
       yield page;
     }
   }
 
-  async readEach(seqs: readonly number[]): Promise<readonly (StoredLine | undefined)[]> {
+  async readEach(seqs: readonly number[], signal: AbortSignal): Promise<readonly (StoredLine | undefined)[]> {
+    signal.throwIfAborted();
     for (const seq of seqs) this.#refuseBelow(seq);
     this.seqsRead.push(...seqs);
     return seqs.map((seq) => this.lines[seq - 1]);
@@ -87,7 +90,9 @@ describe('scanReverse', () => {
   beforeEach(() => {
     log.floor = 1;
     log.heals = false;
+    log.pageSize = 2_000;
     log.linesRead = 0;
+    log.seqsRead = [];
   });
 
   const filter = { ...matchAllEvents, namespace: 'default', pod: 'target' };
@@ -127,10 +132,42 @@ describe('scanReverse', () => {
     expect([scannedFrom, hasMore, log.linesRead]).to.deep.equal([43_001, true, 2_000]);
   });
 
+  it('scanReverse scans the rest of a step that has just the requested number of events', async () => {
+    const { events, scannedFrom, hasMore } = await search(44_950, { maxEvents: 20 });
+    expect(events.at(-1)?.envelope.seq).to.equal(43_001);
+    expect([scannedFrom, hasMore]).to.deep.equal([42_951, true]);
+  });
+
   it('scanReverse reads the first event of the log, also if it is alone on its page', async () => {
     const { events, scannedFrom, hasMore } = await search(2_001);
     expect(events.at(-1)?.envelope.seq).to.equal(1);
     expect([scannedFrom, hasMore]).to.deep.equal([1, false]);
+    const before = await search(20_001);
+    expect([before.scannedFrom, before.hasMore], 'in another call').to.deep.equal([2, true]);
+  });
+
+  it('scanReverse returns the same events from pages of any size', async () => {
+    const expected = await search(5_000);
+    for (const pageSize of [700, 1_999]) {
+      log.pageSize = pageSize;
+      expect(await search(5_000)).to.deep.equal(expected);
+    }
+  });
+
+  it('scanReverse ends when its caller leaves', async () => {
+    const turns = new SharedTurns(10);
+    const scan = { filter, from: count, since: -Infinity, maxEvents: 1, turns };
+    expect(await failureOf(scanReverse(ledger, scan, AbortSignal.abort()))).to.have.property('name', 'AbortError');
+  });
+
+  it('scanReverse takes an allocation by an owner from its page, without another read', async () => {
+    const owner = { kind: 'ReplicaSet', name: 'web', uid: 'uid-of-web' };
+    const grant = allocated('target', '172.17.0.11');
+    const eventAt = (): Event => ({ ...grant, data: { ...grant.data, owner } });
+    const owned = new Log(linesOf(10, { eventAt }));
+    const found = await search(10, { filter: { ...matchAllEvents, owner } }, owned as unknown as Ledger);
+    expect(found.events).to.have.length(10);
+    expect([owned.linesRead, owned.seqsRead]).to.deep.equal([10, []]);
   });
 
   it('scanReverse ends at events older than `since`', async () => {
@@ -148,25 +185,25 @@ describe('scanReverse', () => {
 
   it('scanReverse finds the end of a binding on a node whose start is older than all events that the call scans', async () => {
     const held = allocated('target', '172.17.0.11');
-    const events: Record<number, Event> = { 2: held, 3: bound(held, 2, { node: 'node-9' }), 20_500: unbound(held) };
+    const events: Record<number, Event> = { 2: held, 500: bound(held, 2, { node: 'node-9' }), 20_500: unbound(held) };
     const eventAt = (seq: number): Event => events[seq] ?? subnetConfigured();
-    const earlier = { 3: { '172.17.0.11': 2 }, 20_500: { '172.17.0.11': 3 } };
-    const long = new Log(linesOf(20_500, { eventAt, earlier })) as unknown as Ledger;
-    const found = await search(20_500, { filter: { ...matchAllEvents, node: 'node-9' } }, long);
+    const earlier = { 500: { '172.17.0.11': 2 }, 20_500: { '172.17.0.11': 500 } };
+    const long = new Log(linesOf(20_500, { eventAt, earlier }));
+    const found = await search(20_500, { filter: { ...matchAllEvents, node: 'node-9' } }, long as unknown as Ledger);
     expect(found.events.map(({ envelope }) => envelope.seq)).to.deep.equal([20_500]);
-    expect(found.scannedFrom).to.be.above(3);
+    expect([found.scannedFrom, long.linesRead, long.seqsRead]).to.deep.equal([501, 20_000, [500]]);
   });
 
   it('scanReverse takes the start of a binding from the events that the call scans anyway, without another read', async () => {
     const held = allocated('target', '172.17.0.11');
-    const events: Record<number, Event> = { 2: held, 3: bound(held, 2, { node: 'node-9' }), 4_500: unbound(held) };
+    const start = bound(held, 2, { node: 'node-9' });
+    const events: Record<number, Event> = { 2: held, 2_400: start, 4_500: unbound(held) };
     const eventAt = (seq: number): Event => events[seq] ?? subnetConfigured();
-    const short = new Log(
-      linesOf(5_000, { eventAt, earlier: { 3: { '172.17.0.11': 2 }, 4_500: { '172.17.0.11': 3 } } }),
-    );
+    const earlier = { 2_400: { '172.17.0.11': 2 }, 4_500: { '172.17.0.11': 2_400 } };
+    const short = new Log(linesOf(5_000, { eventAt, earlier }));
     const filter = { ...matchAllEvents, node: 'node-9' };
     const found = await search(5_000, { filter }, short as unknown as Ledger);
-    expect(found.events.map(({ envelope }) => envelope.seq)).to.deep.equal([4_500, 3]);
+    expect(found.events.map(({ envelope }) => envelope.seq)).to.deep.equal([4_500, 2_400]);
     expect(short.seqsRead).to.deep.equal([]);
   });
 
@@ -178,6 +215,8 @@ describe('scanReverse', () => {
     );
     expect([scannedFrom, hasMore]).to.deep.equal([42_500, true]);
     expect(await failureOf(search(scannedFrom - 1))).to.have.property('code', 'POSITION_GONE');
+    const last = await search(scannedFrom);
+    expect([last.scannedFrom, last.hasMore], 'from the last event that is available').to.deep.equal([42_500, true]);
   });
 
   it('scanReverse reads a page again, and no event twice, when the archive answers again after a failed read', async () => {
@@ -219,7 +258,7 @@ describe('scanReverse', () => {
     const missing = { readEach: () => Promise.resolve([undefined]) };
     expect(await failureOf(lastSeqBefore({ ledger: missing, segments: [] }, 2_500_000, 3_000, never))).to.include({
       code: 'LEDGER_DAMAGED',
-      message: 'event 1500 is missing from the log. Run: ipledger verify',
+      message: 'event 2048 is missing from the log. Run: ipledger verify',
     });
   });
 

@@ -71,10 +71,10 @@ export class OpenBatch {
       if (outcome === 'full') {
         queue.putBack([queued]);
         this.#isFull = true;
-      } else {
-        this.decided.push(outcome);
-        this.#decidedBy.set(request.actor, (this.#decidedBy.get(request.actor) ?? 0) + 1);
+        return false;
       }
+      this.decided.push(outcome);
+      this.#decidedBy.set(request.actor, (this.#decidedBy.get(request.actor) ?? 0) + 1);
     }
     return false;
   }

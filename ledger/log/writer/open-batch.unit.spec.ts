@@ -14,6 +14,7 @@ import {
   describeFold,
   failureOf,
   logOf,
+  never,
   newId,
   release,
   requestFor,
@@ -26,6 +27,7 @@ import {
 } from '../testing/running-writer.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
 import type { Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import { Replica } from '../reader/replica.ts';
 import { OpenBatch } from './open-batch.ts';
 import { RequestQueue } from './request-queue.ts';
 
@@ -234,19 +236,45 @@ describe('During an append, the writer', () => {
     await Promise.all([first, ...next]);
   });
 
-  it('During an append, the writer does not poll the requests that must wait for a later batch', async () => {
+  /** A batch that is decided from a queue of these Pods' requests, by identity. */
+  async function batchFrom(pods: readonly (readonly [actor: string, count: number])[], ops = 1_000) {
     const queue = new RequestQueue();
-    const ignore = () => undefined;
-    for (const [actor, count] of [
+    let decisions = 0;
+    const push = (actor: string, name: string): void => {
+      const request = requestFor(allocate(name));
+      const command: typeof request.command = (...args) => ((decisions += 1), request.command?.(...args));
+      const ignore = () => undefined;
+      queue.push({ request: { ...request, command, actor }, resolve: ignore, reject: ignore });
+    };
+    for (const [actor, count] of pods) for (let pod = 0; pod < count; pod++) push(actor, `${count}-${pod}`);
+    const replica = await Replica.load(memory, never);
+    Object.assign(replica, { ledger: { limits: { ops, bytes: 1 << 20 } } });
+    const eventVersion = () => eventVersions.at(-1) as EventVersion;
+    const batch = new OpenBatch({ replica, newId, log: silentLog, eventVersion });
+    return { batch, queue, push, decisions: () => decisions };
+  }
+
+  it('During an append, the writer does not poll the requests that must wait for a later batch', async () => {
+    const { batch, queue } = await batchFrom([
       ['ipledger://watcher', 40],
       ['ipledger://agent/node-1', 1],
-    ] as const)
-      for (let pod = 0; pod < count; pod++)
-        queue.push({ request: { ...requestFor(allocate(`p${pod}`)), actor }, resolve: ignore, reject: ignore });
-    const context = { replica: working.replica, newId, log: silentLog };
-    const batch = new OpenBatch({ ...context, eventVersion: () => eventVersions.at(-1) as EventVersion });
+    ]);
     expect([batch.decide(queue), queue.length], 'whether the turn ended first').to.deep.equal([false, 8]);
-    batch.rollBack();
+  });
+
+  it('During an append, the writer decides no further requests for a batch that is full', async () => {
+    const { batch, queue, push, decisions } = await batchFrom([['ipledger://watcher', 9]], 9);
+    const decide = (): unknown => [batch.decide(queue), batch.decided.length, decisions(), queue.length];
+    expect(decide()).to.deep.equal([false, 4, 5, 5]);
+    push('ipledger://agent/node-1', 'later');
+    expect(decide()).to.deep.equal([false, 4, 5, 6]);
+    const many = await batchFrom([['ipledger://watcher', 130]]);
+    expect([many.batch.decide(many.queue), many.batch.decided.length, many.batch.isFull]).to.deep.equal([
+      false,
+      128,
+      true,
+    ]);
+    expect([many.batch.decide(many.queue), many.decisions()]).to.deep.equal([false, 128]);
   });
 
   it('During an append, the writer takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
