@@ -59,7 +59,7 @@ const methods: Replacements = new Map([
 /** The methods of the log, however a class reaches it, also one that is chosen by a condition. */
 const logMethod = /(^|[.#])log(\??\.(debug|info|warn|error)|\[[^\]]*\])$/;
 /** Names of constants that hold a time. */
-const timeName = /(Ms|Seconds)$/;
+const timeName = /(Ms|_ms|Seconds)$/;
 /** One unit of a longer time than this is less than 1 % of it. */
 const longTime = 100;
 
@@ -114,7 +114,7 @@ function isLogCall(node: Node, text: (node: Node) => string): boolean {
 function isLongTime(node: Node): boolean {
   const [name, value] = node.type === 'ObjectProperty' ? [node['key'], node['value']] : [node['id'], node['init']];
   if (!isNode(name) || !isNode(value) || value.type !== 'NumericLiteral') return false;
-  return timeName.test(String(name['name'])) && Number(value['value']) >= longTime;
+  return timeName.test(String(name['name'] ?? name['value'])) && Number(value['value']) >= longTime;
 }
 
 interface Editor {

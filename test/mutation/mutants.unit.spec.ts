@@ -55,8 +55,8 @@ describe('The mutants of a source', () => {
   it('The mutants of a source change no constant of at least a hundred milliseconds or seconds by one of them', () => {
     expect(changedSources('const retryMs = 500;')).to.deep.equal([]);
     expect(changedSources('const retryMs = 99;')).to.deep.equal(['const retryMs = 100;']);
-    expect(changedSources('const retry = { maxMs: 1_000, count: 100 };')).to.deep.equal([
-      'const retry = { maxMs: 1_000, count: 101 };',
+    expect(changedSources("const retry = { maxMs: 1_000, 'grpc.backoff_ms': 200, count: 100 };")).to.deep.equal([
+      "const retry = { maxMs: 1_000, 'grpc.backoff_ms': 200, count: 101 };",
     ]);
     expect(changedSources('const maxRetries = 500;')).to.deep.equal(['const maxRetries = 501;']);
     expect(changedSources('const retryMs = 500 * a;')).to.deep.equal([
