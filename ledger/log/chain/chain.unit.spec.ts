@@ -255,10 +255,14 @@ describe('The hash chain', () => {
     expect(() => audit([one, edited(2, { seq: 2 })])).to.throw('the hash chain is broken at event 2');
   });
 
-  it('The hash chain records the clock only where it differs from ledger time', () => {
+  it('The hash chain names its ledger in each head, and records the clock only where it differs from ledger time', () => {
     const event: Event = { type: 'LedgerCreated', subnet: '', data: { ledger: 'L' } };
     const wrapping = { id: 'I', command: 'C', part: [1, 1], at: 2_000, actor: 'spec', before: {} } as const;
     expect(chainEvent(emptyHead, event, { ...wrapping, clock: 2_000 }).stored.envelope).to.not.have.property('clock');
+    const { head } = chainEvent(emptyHead, event, { ...wrapping, clock: 2_000 });
+    const retired: Event = { type: 'SubnetRetired', subnet: 'lan', data: {} };
+    const next = chainEvent(head, retired, { ...wrapping, clock: 2_000 });
+    expect([head.ledger, next.head.ledger]).to.deep.equal(['L', 'L']);
     const early = chainEvent(emptyHead, event, { ...wrapping, clock: 1_000 }).stored;
     expect(early.envelope).to.include({ at: '1970-01-01T00:00:02.000Z', clock: '1970-01-01T00:00:01.000Z' });
   });
@@ -279,6 +283,18 @@ describe('parseEvent', () => {
       code: 'LEDGER_DAMAGED',
       message: `event 5 has schema version 99, but this program reads only ${eventVersions.join(', ')}: upgrade this program`,
     });
+  });
+
+  it('parseEvent rejects a newer version with the hashes by which the chain can be followed over the event', () => {
+    const line = edited(4, { v: 99 });
+    const { prev } = JSON.parse(line) as { readonly prev: string };
+    expect(refusal(line)).to.include({ prev, hash: createHash('sha256').update(line).digest('hex') });
+  });
+
+  it('parseEvent rejects a line with at most 200 of its characters', () => {
+    const [word, list] = ['x'.repeat(201), `[${'1,'.repeat(100)}1]`];
+    expect(refusal(word)).to.have.property('message', `a line of the log is not JSON: ${word.slice(0, 200)}`);
+    expect(refusal(list)).to.have.property('message', `a line of the log is not an event: ${list.slice(0, 200)}`);
   });
 
   it('parseEvent rejects an unknown type', () => {

@@ -15,7 +15,7 @@ const dropped = (addresses: readonly string[], previous: readonly number[], of =
 });
 
 /** Returns the chain of an address in a log of these events, and the events that it has read. */
-function chainOf(events: readonly Event[], address: string, last: readonly number[]) {
+function chainOf(events: readonly Event[], address: string, last: readonly number[], signal = never) {
   let head = emptyHead;
   const lines = events.map((event, index): StoredLine => {
     const wrapping = {
@@ -33,13 +33,14 @@ function chainOf(events: readonly Event[], address: string, last: readonly numbe
   });
   const reads: number[][] = [];
   const reader = {
-    readEach: (seqs: readonly number[]) => {
+    readEach: (seqs: readonly number[], { aborted }: AbortSignal) => {
+      if (aborted) throw new Error('the caller has left');
       reads.push([...seqs]);
       if (reads.length > events.length + 1) throw new Error('the chain does not end');
       return Promise.resolve(seqs.map((seq) => lines[seq - 1]));
     },
   } as EventReader;
-  return { reads, chain: new DropChain(reader, { subnet, address }, last, never) };
+  return { reads, chain: new DropChain(reader, { subnet, address }, last, signal) };
 }
 
 describe('DropChain', () => {
@@ -87,6 +88,11 @@ describe('DropChain', () => {
       expect(code).to.equal('LEDGER_DAMAGED');
       expect(message).to.contain('event 1 is listed as one that dropped claims of Subnet lan');
     });
+
+  it('DropChain ends when its caller has left', async () => {
+    const { chain } = chainOf(log, '10.0.0.1', [5, 4], AbortSignal.abort());
+    expect(await failureOf(chain.lastBefore(9))).to.have.property('message', 'the caller has left');
+  });
 
   it('DropChain refuses a chain with an event that the log lacks', async () => {
     const { chain } = chainOf([], '10.0.0.1', [1]);

@@ -132,6 +132,11 @@ describe('replay', () => {
       const withEvents = heads.filter(({ seq }, index) => seq !== heads[index - 1]?.seq).length;
       expect(withEvents).to.be.above(3);
       expect(heads.length - withEvents).to.be.above(1);
+      // The heads of the last phase count the written claims, and the last head has no mark
+      const marks = heads.map(({ claims }) => claims);
+      expect(marks.slice(0, withEvents)).to.deep.equal(Array<number>(withEvents).fill(0));
+      const counted = marks.slice(withEvents, -1).map((_, index) => 3 * (index + 1));
+      expect(marks.slice(withEvents)).to.deep.equal([...counted, undefined]);
     });
 
     it('an interrupted replay is continued to the same ledger, only with `resume`', async () => {

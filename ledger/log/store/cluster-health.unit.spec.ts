@@ -29,6 +29,20 @@ describe('ClusterHealth', () => {
     expect(health.lost(2).aborted).to.equal(false);
   });
 
+  it('ClusterHealth marks a member as lost 600 ms after its probe, if another one answers a probe of 300 ms after it', () => {
+    for (const [sentAt, answeredAt, isLost] of [
+      [1_300, 1_599, false],
+      [1_299, 1_600, false],
+      [1_300, 1_600, true],
+    ] as const) {
+      const health = new ClusterHealth(endpoints);
+      health.onSent(2, 1_000);
+      health.onSent(0, sentAt);
+      health.onAnswered(0, answeredAt, 1);
+      expect(health.lost(2).aborted, `${sentAt} to ${answeredAt}`).to.equal(isLost);
+    }
+  });
+
   it('ClusterHealth marks no member as lost while all are slow', () => {
     const health = new ClusterHealth(endpoints);
     for (const at of [0, 3_000, 6_000]) probe(health, at, [2_000, 2_100, 2_200]);
@@ -61,6 +75,8 @@ describe('ClusterHealth', () => {
       const health = new ClusterHealth(endpoints);
       probe(health, 5_000, [10, 45, 46]);
       expect(health.order(5_100)).to.deep.equal([1, 0, 2]);
+      health.onSent(0, 5_100);
+      expect(health.order(5_101), 'while its next probe is in flight').to.deep.equal([1, 0, 2]);
     } finally {
       Math.random = random;
     }
@@ -82,6 +98,10 @@ describe('ClusterHealth', () => {
     health.onAnswered(1, 4, 8);
     health.onAnswered(2, 5, 7);
     expect(ended(later), 'answers of the same and of an earlier term').to.deep.equal([]);
+    const first = new ClusterHealth(endpoints);
+    const call = first.callEnds(0);
+    for (const term of [1, 2]) first.onAnswered(0, term, term);
+    expect(ended(call), 'the second term').to.deep.equal([reason]);
   });
 
   it('ClusterHealth ends a call at a lost member when a member answers again, and no other call', () => {
@@ -93,6 +113,7 @@ describe('ClusterHealth', () => {
     expect(ended(toLost), 'a member that was not lost').to.deep.equal([]);
     health.onAnswered(1, 2, 1);
     expect(ended(toLost)).to.deep.equal(['a member of etcd answers again']);
+    expect(ended(health.callEnds(0)), 'a later call').to.deep.equal([]);
     expect(ended(before)).to.deep.equal([]);
   });
 

@@ -125,6 +125,14 @@ describe('decodeRangeReply', () => {
     expect(() => decodeRangeReply(Buffer.alloc(200, 0x80))).to.throw('a number is too large');
   });
 
+  it('decodeRangeReply decodes a number of up to ten bytes, as protobuf does, and rejects one of eleven', () => {
+    /** A revision of 5, with leading zeros. */
+    const padded = (bytes: number): Buffer =>
+      Buffer.of((1 << 3) | 2, bytes + 1, 3 << 3, 0x85, ...Array<number>(bytes - 2).fill(0x80), 0);
+    expect(decodeRangeReply(padded(10)).revision).to.equal(5);
+    expect(() => decodeRangeReply(padded(11))).to.throw('a number is too large');
+  });
+
   it('decodeRangeReply decodes or rejects any bytes, and never reads beyond them', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), damaged(reply.map(encoded))), (message) => {

@@ -4,12 +4,16 @@ import { IpledgerError } from '../../../lib/errors.ts';
 import type { Allocation, Binding, Claim } from '../../domain/state/claim.ts';
 import type { Attachment } from '../../domain/values/allocation.ts';
 import { emptyHead, type Head } from '../chain/chain.ts';
+import type { ConfiguredSubnet } from '../../domain/state/state.ts';
 import { addressKey, poolKey, subnetKey } from './keys.ts';
 import {
   claimText,
+  configuredSubnetText,
+  epochPrefix,
   expectedClaimText,
   freezeText,
   headText,
+  nextFreezeText,
   parseClaim,
   parseFreeze,
   parseAnyHead,
@@ -126,9 +130,50 @@ describe('The value of a claim key', () => {
       expect(expectedOf(networks).networks).to.deep.equal(claim.networks);
   });
 
+  const at = '2026-01-31T08:00:00.000Z';
+  const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
+
+  it('The value of a claim key may lack what early versions did not store, and may have the superseded uids of some', () => {
+    const release = { seq: 9, at: Date.parse(at), uid: 'uid-of-a-pod', pod: 'a', mac: '02:00:00:00:00:01' };
+    const binding = { alloc: 8, attachment, containerId: 'c', interface: 'net1', node: 'n', bootId: 'b', at: 0 };
+    const grant = { attachment, uid: 'u', node: '', mac: '', interface: '', cause: 'dynamic', routes: [] } as const;
+    const claim: Claim = {
+      last: 9,
+      lastAt: 0,
+      networks: ['lan.default'],
+      allocation: { ...grant, addresses: [], subnet: 'lan', seq: 8, at: 0 },
+      bindings: [{ ...binding, mac: '02:00:00:00:00:02' }],
+      released: release,
+    };
+    const stored = JSON.parse(claimText(claim)) as Record<string, unknown>;
+    const early = {
+      ...stored,
+      holder: { ...(stored['holder'] as object), superseded: ['uid-1'] },
+      bindings: [{ ...binding, at: '1970-01-01T00:00:00.000Z' }],
+      released: { seq: 9, at, uid: 'uid-of-a-pod' },
+    };
+    const { superseded: _, ...holder } = early.holder as { superseded: unknown };
+    const expected = (text: object): unknown => JSON.parse(expectedClaimText(JSON.stringify(text), claim));
+    expect(expected(stored)).to.deep.equal(stored);
+    expect(expected(early)).to.deep.equal({ ...early, holder });
+    const others = { ...early, released: { ...early.released, pod: 'other' }, bindings: [{ ...binding, mac: '' }] };
+    expect(expected(others)).to.deep.equal({
+      ...early,
+      holder,
+      released: { ...early.released, pod: 'a' },
+      bindings: stored['bindings'],
+    });
+    expect(expected({ ...early, networks: 7 }), 'networks that are no list').to.have.deep.property('networks', [
+      'lan.default',
+    ]);
+  });
+
+  it('The value of a claim key is rejected with at most 200 of its characters', () => {
+    const text = 'x'.repeat(201);
+    expect(damageMessage(() => parseClaim(name, text))).to.contain(`claim: ${'x'.repeat(200)}. Another program`);
+  });
+
   it('The value of a claim key is rejected when a field has another type, so that decisions about other addresses do not fail', () => {
-    const attachment = { namespace: 'default', pod: 'a', provider: 'lan.default', ordinal: 0 };
-    const at = '2026-01-31T08:00:00.000Z';
     const binding = { alloc: 9, attachment, containerId: 'c', interface: 'net1', node: 'n', bootId: 'b', at };
     const addresses = [{ address: '172.17.0.11', cidr: '172.17.0.0/16', gateway: '172.17.0.1' }];
     const texts = { uid: 'u', node: '', mac: '', interface: '', cause: 'dynamic' };
@@ -186,6 +231,10 @@ describe('The value of the head key', () => {
     expect(parseHead(text)).to.deep.equal(head);
   });
 
+  it('The value of the head key begins with ledger and epoch, by which a freeze recognises its epoch', () => {
+    expect(epochPrefix(head)).to.equal('{"ledger":"01KG","epoch":2,');
+  });
+
   it('The value of the head key is refused while a replay has not written all claims, except by the replay', () => {
     const pending = text.replace('}', ',"claims":0}');
     expect(headText({ ...head, claims: 0 })).to.equal(pending);
@@ -230,6 +279,9 @@ describe('The value of a Subnet key', () => {
     const key = subnetKey('macvlan');
     expect(parseSubnet(key, subnetText({ spec, source }))).to.deep.equal({ name: 'macvlan', spec, source });
     expect(parseSubnet(key, subnetText({ spec }))).to.deep.equal({ name: 'macvlan', spec });
+    const subnet = { spec } as ConfiguredSubnet['subnet'];
+    expect(configuredSubnetText({ subnet, source })).to.equal(subnetText({ spec, source }));
+    expect(configuredSubnetText({ subnet })).to.equal(subnetText({ spec }));
   });
 
   it('The value of a Subnet key is rejected when it is not a Subnet', () => {
@@ -277,5 +329,23 @@ describe('The value of the freeze key', () => {
       expect(() => parseFreeze(text), text).to.throw(
         /^the value of \/ipledger\/v1\/frozen is not a valid freeze reason/,
       );
+  });
+
+  it('The value of the freeze key after another report has the later position, and the time and head of the first report', () => {
+    const found = { epoch: 1, seq: 40, hash: 'cd', at: frozen.at };
+    const first = freezeText({ ...frozen, found });
+    const reported = { ...frozen, by: 'ipledger://agent/n', at: '2026-02-01T08:00:00.000Z', found: undefined };
+    expect(nextFreezeText(undefined, reported)).to.equal(freezeText(reported));
+    for (const [epoch, seq, isLater] of [
+      [1, 42, false],
+      [1, 41, false],
+      [1, 43, true],
+      [2, 1, true],
+    ] as const)
+      expect(nextFreezeText(first, { ...reported, epoch, seq }), `${epoch} ${seq}`).to.equal(
+        isLater ? freezeText({ ...reported, epoch, seq, at: frozen.at, found }) : undefined,
+      );
+    const ofSecond = freezeText({ ...frozen, epoch: 2 });
+    expect(nextFreezeText(ofSecond, { ...reported, seq: 99 }), 'of an earlier epoch').to.equal(undefined);
   });
 });

@@ -30,6 +30,8 @@ describe('encodeTransaction', () => {
         { key: 'f', value: 'v' },
         { key: 'g', value: 'ä'.repeat(100) },
         { key: 'h', value: undefined },
+        { key: 'h', value: undefined, rangeEnd: 'i' },
+        { key: 'n', value: 'x'.repeat(128) },
       ],
       reads: [{ key: 'i' }, { key: 'j', rangeEnd: 'k', limit: 1 }],
     };
@@ -44,12 +46,27 @@ describe('encodeTransaction', () => {
         { request_put: { key: base64('f'), value: base64('v') } },
         { request_put: { key: base64('g'), value: base64('ä'.repeat(100)) } },
         { request_delete_range: { key: base64('h') } },
+        { request_delete_range: { key: base64('h'), range_end: base64('i') } },
+        { request_put: { key: base64('n'), value: base64('x'.repeat(128)) } },
       ],
       failure: [
         { request_range: { key: base64('i') } },
         { request_range: { key: base64('j'), range_end: base64('k'), limit: '1' } },
       ],
     });
+  });
+
+  it('encodeTransaction encodes each transaction around the size of its first buffer, and in no more bytes than needed', () => {
+    for (let length = 16_300; length < 16_400; length++) {
+      encodeTransaction({ compares: [], puts: [], reads: [] });
+      const value = 'x'.repeat(length);
+      const bytes = encodeTransaction({ compares: [], puts: [{ key: 'key', value }], reads: [] });
+      const message = txnRequest.decode(bytes);
+      expect(txnRequest.toObject(message, { bytes: String }), String(length)).to.deep.equal({
+        success: [{ request_put: { key: base64('key'), value: base64(value) } }],
+      });
+      expect(bytes.length).to.equal(txnRequest.encode(message).finish().length);
+    }
   });
 
   it('encodeTransaction encodes a transaction that is larger than its first buffer', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
-import type { QueuedRequest } from '../pending-request.ts';
+import type { PendingRequest, QueuedRequest } from '../pending-request.ts';
 import { RequestQueue } from './request-queue.ts';
 
 describe('The queue of requests', () => {
@@ -8,10 +8,15 @@ describe('The queue of requests', () => {
   let rejected: string[];
   const names = new Map<QueuedRequest, string>();
 
-  const requestOf = (name: string, aborted = false): QueuedRequest => {
+  const requestOf = (
+    name: string,
+    aborted = false,
+    more: Pick<PendingRequest<unknown>, 'command' | 'expiresAt'> = {},
+  ): QueuedRequest => {
     const [actor = ''] = name.split('-');
     const reject = (): void => void rejected.push(name);
-    const queued = { request: { actor, answer: () => undefined, signal: { aborted } }, resolve: () => {}, reject };
+    const request = { actor, answer: () => undefined, signal: { aborted }, ...more };
+    const queued = { request, resolve: () => {}, reject };
     names.set(queued, name);
     return queued;
   };
@@ -61,6 +66,7 @@ describe('The queue of requests', () => {
     queue.putBack(undone);
     expect(queue.length).to.equal(4);
     expect(taken()).to.deep.equal(['a-1', 'b-1', 'a-2', 'c-1']);
+    expect(queue.length).to.equal(0);
   });
 
   it('The queue of requests rejects the requests whose caller has left, and keeps the turns of the others', () => {
@@ -71,6 +77,48 @@ describe('The queue of requests', () => {
     expect(rejected).to.deep.equal(['b-1']);
     expect(queue.length).to.equal(3);
     expect(taken()).to.deep.equal(['a-1', 'c-1', 'a-2']);
+  });
+
+  it('The queue of requests rejects the requests whose caller leaves before the given time or at it', () => {
+    for (const expiresAt of [4, 5, 6]) queue.push(requestOf(`a-${expiresAt}`, false, { expiresAt }));
+    queue.rejectExpired(5, () => new IpledgerError('UNAVAILABLE', 'etcd is down'));
+    expect([rejected, taken()]).to.deep.equal([['a-4', 'a-5'], ['a-6']]);
+  });
+
+  it('The queue of requests gives out its queries, and keeps its commands', () => {
+    push('a-query');
+    queue.push(requestOf('a-command', false, { command: () => undefined }));
+    expect(queue.takeQueries().map((each) => names.get(each))).to.deep.equal(['a-query']);
+    expect(taken()).to.deep.equal(['a-command']);
+  });
+
+  it('The queue of requests wakes its reader when a request arrives', async () => {
+    let isWoken = false;
+    const woken = queue.untilArrival(new AbortController().signal).then(() => (isWoken = true));
+    await Promise.resolve();
+    expect(isWoken).to.equal(false);
+    push('a-1');
+    await woken;
+  });
+
+  it('The queue of requests is shared for a second after requests of two identities', () => {
+    const now = performance.now.bind(performance);
+    let ms = 5_000;
+    performance.now = () => ms;
+    try {
+      const sharedAfter = (pauseMs: number, ...pushed: string[]): boolean => {
+        push(...pushed);
+        ms += pauseMs;
+        return queue.isShared;
+      };
+      expect(sharedAfter(0), 'an empty queue').to.equal(false);
+      expect(sharedAfter(0, 'a-1', 'a-2'), 'one identity').to.equal(false);
+      expect(sharedAfter(999, 'b-1')).to.equal(true);
+      expect(sharedAfter(1, 'b-2')).to.equal(false);
+      expect(sharedAfter(0, 'b-3', 'a-3')).to.equal(true);
+    } finally {
+      performance.now = now;
+    }
   });
 
   it('rejectAll rejects all waiting requests, even those that were put back', () => {

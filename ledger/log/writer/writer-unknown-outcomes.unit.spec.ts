@@ -333,4 +333,18 @@ describe('A failed append', () => {
     expect(second).to.have.property('code', 'BUG');
     expect(third.answer.addresses).to.deep.equal(['172.17.0.12']);
   });
+
+  it('the requests of a rejected batch stay alone when the append of one of them fails', async () => {
+    const now = performance.now.bind(performance);
+    performance.now = () => 0; // no turn is over, so all are in a batch, on any machine
+    try {
+      const [tried, attempted] = [ledger.tried.length, working.writer.attemptedBatches];
+      ledger.faults.push(rejected, ledger.lostRequest);
+      await Promise.all(['a', 'b', 'c'].map((pod) => submit(allocate(pod))));
+      expect(ledger.tried.slice(tried).map(({ events }) => events.length)).to.deep.equal([3, 1, 1, 1, 1]);
+      expect(working.writer.attemptedBatches - attempted).to.equal(5);
+    } finally {
+      performance.now = now;
+    }
+  });
 });
