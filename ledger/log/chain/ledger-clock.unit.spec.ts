@@ -170,6 +170,18 @@ describe('LedgerClock', () => {
     expect(clock.read().at).to.equal(1_000_000 + hour + 5_000);
   });
 
+  it('LedgerClock counts suspended time also if the clock shows it some time after the machine resumed', () => {
+    for (const firstMs of [0, 5_000]) {
+      const { now, clock, jumps } = machine(1_000_000);
+      now.asleep = hour;
+      now.wall += firstMs;
+      clock.read();
+      now.wall = 1_000_000 + hour;
+      expect(clock.read().at).to.equal(1_000_000 + hour);
+      expect(jumps).to.deep.equal([]);
+    }
+  });
+
   it('LedgerClock takes all time for elapsed on a machine that is never suspended', () => {
     let wall = 1_000_000;
     const clock = new LedgerClock({ wall: () => wall, monotonic: () => 0 });
