@@ -279,7 +279,7 @@ describe('The value of a Subnet key', () => {
     const key = subnetKey('macvlan');
     expect(parseSubnet(key, subnetText({ spec, source }))).to.deep.equal({ name: 'macvlan', spec, source });
     expect(parseSubnet(key, subnetText({ spec }))).to.deep.equal({ name: 'macvlan', spec });
-    const subnet = { spec } as ConfiguredSubnet['subnet'];
+    const subnet = { spec } as unknown as ConfiguredSubnet['subnet'];
     expect(configuredSubnetText({ subnet, source })).to.equal(subnetText({ spec, source }));
     expect(configuredSubnetText({ subnet })).to.equal(subnetText({ spec }));
   });
