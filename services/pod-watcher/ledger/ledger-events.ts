@@ -134,7 +134,7 @@ const ledgerEvents: EventTable<LedgerEvent[]> = {
   },
   addressBound: ({ alloc, attachment, interface: name, node }) => {
     const { namespace, pod } = attachmentOf(attachment);
-    return [{ kind: 'bound', seq: alloc, namespace, pod, interface: name, node }];
+    return [{ kind: 'bound', seq: alloc, namespace, pod, interface: sharedText(name), node: sharedText(node) }];
   },
   addressUnbound: ({ attachment, addresses }, { subnet }) => {
     const { namespace, pod } = attachmentOf(attachment);
