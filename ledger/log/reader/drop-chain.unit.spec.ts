@@ -76,6 +76,10 @@ describe('DropChain', () => {
   it('DropChain ends at an event that names itself or a later event as the previous one', async () => {
     const { chain } = chainOf([dropped(['10.0.0.2'], [2, 1])], '10.0.0.1', [1]);
     expect(await chain.lastBefore(9)).to.equal(0);
+    const events = [dropped(['10.0.0.2'], [1]), dropped(['10.0.0.2'], [])];
+    const { chain: second, reads } = chainOf(events, '10.0.0.1', [2, 1]);
+    expect(await second.lastBefore(9)).to.equal(0);
+    expect(reads).to.deep.equal([[2, 1]]);
   });
 
   for (const [what, event] of [

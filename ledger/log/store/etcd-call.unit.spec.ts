@@ -1,6 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EtcdInvalidAuthTokenError, type Etcd3, GRPCUnavailableError } from 'etcd3';
-import { callKv, type KvCall } from './etcd-call.ts';
+import { join } from 'node:path';
+import protobuf from 'protobufjs';
+import { callKv, callTransaction, type KvCall } from './etcd-call.ts';
 
 describe('callKv', () => {
   /**
@@ -50,5 +53,101 @@ describe('callKv', () => {
       const errors = [badToken(), badToken()];
       expect(await call(method, errors)).to.deep.equal({ outcome: errors[1], attempts: 2, newTokens: 1 });
     }
+  });
+});
+
+describe('callTransaction', () => {
+  // The protobuf definition of etcd, which the client package contains.
+  const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
+  const root = new protobuf.Root();
+  root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
+  const txnResponse = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.TxnResponse');
+  const encoded = (message: object): Buffer =>
+    Buffer.from(txnResponse.encode(txnResponse.fromObject(message)).finish());
+
+  interface Sent {
+    readonly path: string;
+    readonly message: Buffer;
+    readonly deadline: number;
+  }
+  type UnaryCall = [
+    path: string,
+    serialize: (bytes: Buffer) => Buffer,
+    deserialize: (bytes: Buffer) => unknown,
+    message: Buffer,
+    metadata: unknown,
+    options: { readonly deadline: number },
+    onReply: (error: Error | null, reply?: unknown) => void,
+  ];
+
+  /** Sends a transaction to an etcd that replies with these bytes, or with an error. */
+  async function send(reply: Buffer | undefined, error: Error | null = null) {
+    const sent: Sent[] = [];
+    const makeUnaryRequest = (...call: unknown[]): void => {
+      const [path, serialize, deserialize, message, , { deadline }, onReply] = call as UnaryCall;
+      sent.push({ path, message: serialize(message), deadline: deadline - Date.now() });
+      onReply(error, reply && deserialize(reply));
+    };
+    const responseDeserialize = (bytes: Buffer): unknown => txnResponse.toObject(txnResponse.decode(bytes));
+    const service = class {
+      static readonly service = { Txn: { responseDeserialize } };
+      readonly makeUnaryRequest = makeUnaryRequest;
+    };
+    const pool = {
+      hosts: ['one'],
+      shuffledHosts: () => ['one'].values(),
+      withConnection: async (_name: string, run: (connection: object) => unknown) =>
+        run({ client: new service(), metadata: {} }),
+    };
+    const request = Buffer.from('request');
+    const call = callTransaction({ pool } as unknown as Etcd3, request).catch((thrown: unknown) => thrown);
+    const outcome: unknown = await Promise.race([call, turn('no outcome')]);
+    return { outcome, sent };
+  }
+  const header = { cluster_id: '7', revision: '300' };
+  const responses = [{ response_range: { kvs: [] } }];
+
+  it('callTransaction sends the request once as it is, and waits five seconds for the reply', async () => {
+    const now = Date.now;
+    Date.now = () => 1_000_000;
+    try {
+      const { sent } = await send(encoded({ header, succeeded: true }));
+      expect(sent).to.deep.equal([{ path: '/etcdserverpb.KV/Txn', message: Buffer.from('request'), deadline: 5_000 }]);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it('callTransaction returns the revision of a transaction whose compares passed, without the replies to its puts', async () => {
+    const message = encoded({ header, succeeded: true });
+    for (const reply of [
+      message,
+      encoded({ header, succeeded: true, responses }),
+      Buffer.concat([message, Buffer.of(26, 99)]),
+    ])
+      expect((await send(reply)).outcome).to.deep.equal({ succeeded: true, revision: 300n });
+    const unknownField = Buffer.of((9 << 3) | 2, 2, 2 << 3, 0);
+    const { outcome } = await send(Buffer.concat([unknownField, message]));
+    expect(outcome, 'a field of a later version').to.deep.equal({ succeeded: true, revision: 300n });
+  });
+
+  it('callTransaction returns the replies to the reads of a transaction with a compare that failed', async () => {
+    for (const succeeded of [{}, { succeeded: false }]) {
+      const { outcome } = await send(encoded({ header, ...succeeded, responses }));
+      expect(outcome).to.have.property('succeeded', false);
+      expect(outcome).to.have.nested.property('reply.responses').with.length(1);
+    }
+    const unknownField = Buffer.of((9 << 3) | 2, 2, 2 << 3, 1);
+    const later = await send(Buffer.concat([unknownField, encoded({ header })]));
+    expect(later.outcome, 'a field of a later version').to.have.property('succeeded', false);
+    const zero = Buffer.concat([encoded({ header }), Buffer.of(2 << 3, 0)]);
+    expect((await send(zero)).outcome, 'a flag that is sent as false').to.have.property('succeeded', false);
+  });
+
+  it('callTransaction fails with the error of etcd, or without a reply', async () => {
+    const refused = new Error('permission denied');
+    expect((await send(undefined, refused)).outcome).to.have.property('message', 'permission denied');
+    expect((await send(encoded({ header }), refused)).outcome).to.have.property('message', 'permission denied');
+    expect((await send(undefined)).outcome).to.have.property('message', 'etcd sent no reply');
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { IpledgerError } from '../../../lib/errors.ts';
 import type { PendingRequest, QueuedRequest } from '../pending-request.ts';
@@ -94,11 +95,12 @@ describe('The queue of requests', () => {
 
   it('The queue of requests wakes its reader when a request arrives', async () => {
     let isWoken = false;
-    const woken = queue.untilArrival(new AbortController().signal).then(() => (isWoken = true));
-    await Promise.resolve();
+    void queue.untilArrival(new AbortController().signal).then(() => (isWoken = true));
+    await turn();
     expect(isWoken).to.equal(false);
     push('a-1');
-    await woken;
+    await turn();
+    expect(isWoken).to.equal(true);
   });
 
   it('The queue of requests is shared for a second after requests of two identities', () => {
