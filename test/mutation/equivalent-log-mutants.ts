@@ -387,4 +387,25 @@ export const equivalentLogMutants: readonly Equivalent[] = [
     to: 'reader.headerRevision(bytes.length)',
     why: 'each header of etcd has a revision; the default is for the compiler',
   },
+  {
+    file: 'ledger/log/chain/ulid-source.ts',
+    text: "[-1, '', 0]",
+    from: '1',
+    to: '2',
+    why: 'the first id begins a millisecond, as each time is after both',
+  },
+  {
+    file: 'ledger/log/writer/open-batch.ts',
+    text: '(this.#decidedBy.get(actor) ?? 0) >=',
+    from: 'this.#decidedBy.get(actor) ?? 0',
+    to: 'this.#decidedBy.get(actor)',
+    why: 'an identity without a decided request is below the limit in each case',
+  },
+  {
+    file: 'ledger/log/writer/open-batch.ts',
+    text: '(this.#decidedBy.get(actor) ?? 0) >=',
+    from: '0',
+    to: '1',
+    why: 'an identity without a decided request is below the limit in each case',
+  },
 ];

@@ -118,6 +118,11 @@ describe('The event version that the writer writes', () => {
     expect(versionToWrite([{ reads: [1, 2] }, { reads: [2, 3] }])).to.equal(2);
   });
 
+  it('The event version that the writer writes is the oldest before the first read of the members', () => {
+    const self = { replica: 'a', address: 'a:7411', reads: eventVersions };
+    expect(new Membership({ client: {} as Etcd3, self, log: silentLog }).eventVersion).to.equal(oldest);
+  });
+
   it('The event version that the writer writes is the oldest if the replicas have none in common', () => {
     expect(versionToWrite([{ reads: eventVersions }, { reads: [99] }])).to.equal(oldest);
   });
@@ -200,7 +205,8 @@ describe('The clocks of other members', () => {
   });
 
   it('The clocks of other members are compared without the clock of a member whose key does not change', async () => {
-    const membership = await readAt([0, 2_000], [3_600_000], () => ({ b: 0, c: 0, gone: 0 }));
+    const hour = 3_600_000;
+    const membership = await readAt([0, 2_000], [0], () => ({ b: hour, c: hour, gone: hour }));
     expect([...membership.aheadMs.keys()]).to.deep.equal(['b', 'c']);
     expect(membership.clockSkewed.aborted).to.equal(true);
   });

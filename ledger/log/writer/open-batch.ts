@@ -36,7 +36,7 @@ export class OpenBatch {
    * @param isSingle whether the batch takes only one request, or as many as a transaction can hold
    * @param inFlight the previous batch, if its outcome is not known yet
    */
-  constructor(context: DecisionContext, isSingle = false, inFlight?: BatchBuilder) {
+  constructor(context: DecisionContext, isSingle: boolean, inFlight?: BatchBuilder) {
     this.#context = context;
     this.isSingle = isSingle;
     this.builder = new BatchBuilder(context.replica, inFlight);

@@ -5,7 +5,7 @@ import { claimOf } from '../../domain/state/state.ts';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import type { IpledgerError } from '../../../lib/errors.ts';
 import type { PendingRequest } from '../pending-request.ts';
-import type { MemoryLedger } from '../testing/memory-ledger.ts';
+import { MemoryLedger } from '../testing/memory-ledger.ts';
 import {
   type Answer,
   bind,
@@ -14,6 +14,7 @@ import {
   describeFold,
   failureOf,
   logOf,
+  macvlan,
   never,
   newId,
   release,
@@ -30,6 +31,125 @@ import type { Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import { OpenBatch } from './open-batch.ts';
 import { RequestQueue } from './request-queue.ts';
+
+describe('A batch of waiting requests', () => {
+  const elapsed = performance.now.bind(performance);
+  let replica: Replica;
+  let queue: RequestQueue;
+  let rejected: string[];
+  let decisions: number;
+  let nowMs: number;
+  beforeEach(async () => {
+    replica = await Replica.load(new MemoryLedger(), never);
+    [queue, rejected, decisions, nowMs] = [new RequestQueue(), [], 0, 5_000];
+    performance.now = () => nowMs;
+    pushOne({ ...requestFor(macvlan), actor: 'operator' });
+    const configured = open();
+    configured.decide(queue);
+    replica.commit(configured.builder.events, configured.builder.head, 1n);
+    [queue, decisions] = [new RequestQueue(), 0];
+  });
+  afterEach(() => void (performance.now = elapsed));
+
+  /** Puts a request into the queue, and counts its decisions. */
+  function pushOne(request: PendingRequest<unknown>): void {
+    const command: typeof request.command = (...args) => ((decisions += 1), request.command?.(...args));
+    const reject = ({ code }: IpledgerError): void => void rejected.push(code);
+    queue.push({ request: { ...request, command }, resolve: () => undefined, reject });
+  }
+  const push = (actor: string, count: number, more: Partial<PendingRequest<unknown>> = {}): void => {
+    for (let pod = 0; pod < count; pod++)
+      pushOne({ ...requestFor(allocate(`${actor}-${count}-${pod}`)), actor: `ipledger://${actor}`, ...more });
+  };
+
+  /** Opens a batch of at most this many operations. */
+  function open(ops = 1_000, isSingle = false): OpenBatch {
+    Object.assign(replica, { ledger: { limits: { ops, bytes: 1 << 20 } } });
+    const eventVersion = () => eventVersions.at(-1) as EventVersion;
+    return new OpenBatch({ replica, newId, log: silentLog, eventVersion }, isSingle);
+  }
+
+  it('A batch of waiting requests takes all of them, and then waits without a turn of its own', () => {
+    push('watcher', 3);
+    const batch = open();
+    expect([batch.decide(queue), batch.decided.length, queue.length]).to.deep.equal([false, 3, 0]);
+    expect([batch.isFull, batch.isSingle]).to.deep.equal([false, false]);
+  });
+
+  it('A batch of waiting requests takes 32 of an identity while others send requests, and does not poll the rest', () => {
+    push('watcher', 40);
+    push('agent/node-1', 1);
+    const batch = open();
+    expect([batch.decide(queue), batch.decided.length, queue.length]).to.deep.equal([false, 33, 8]);
+  });
+
+  it('A batch of waiting requests takes 128 of them', () => {
+    push('watcher', 130);
+    const batch = open();
+    for (let times = 0; times < 2; times++)
+      expect([batch.decide(queue), batch.decided.length, decisions, batch.isFull]).to.deep.equal([
+        false,
+        128,
+        128,
+        true,
+      ]);
+  });
+
+  it('A batch of waiting requests decides no more of them after one that does not fit', () => {
+    push('watcher', 9);
+    const batch = open(9);
+    expect([batch.decide(queue), batch.decided.length, decisions, queue.length]).to.deep.equal([false, 4, 5, 5]);
+    push('agent/node-1', 1);
+    expect([batch.decide(queue), batch.decided.length, decisions, queue.length]).to.deep.equal([false, 4, 5, 6]);
+  });
+
+  it('A batch of waiting requests can be one of a single request', () => {
+    push('watcher', 2);
+    const batch = open(1_000, true);
+    expect([batch.decide(queue), batch.decided.length, queue.length]).to.deep.equal([false, 1, 1]);
+    expect([batch.isFull, batch.isSingle]).to.deep.equal([true, true]);
+  });
+
+  it('A batch of waiting requests ends its turn when the time of the turn is spent', () => {
+    push('watcher', 3, { answer: () => void (nowMs += 20) });
+    const batch = open();
+    expect([batch.decide(queue), batch.decided.length]).to.deep.equal([true, 1]);
+  });
+
+  it('A batch of waiting requests rejects those whose callers have left', () => {
+    push('watcher', 1, { signal: AbortSignal.abort() });
+    push('watcher', 1);
+    const batch = open();
+    batch.decide(queue);
+    expect([rejected, batch.decided.length, decisions]).to.deep.equal([['CANCELLED'], 1, 1]);
+  });
+
+  it('A batch of waiting requests is outdated after more than 100 ms, or when a caller leaves', () => {
+    const leaving = new AbortController();
+    push('watcher', 2, { signal: leaving.signal });
+    const batch = open();
+    expect(batch.isOutdated, 'without requests').to.equal(false);
+    batch.decide(queue);
+    nowMs += 100;
+    expect(batch.isOutdated).to.equal(false);
+    leaving.abort();
+    expect(batch.isOutdated, 'without a caller').to.equal(true);
+    push('watcher', 1);
+    const later = open();
+    later.decide(queue);
+    nowMs += 101;
+    expect(later.isOutdated).to.equal(true);
+  });
+
+  it('A batch of waiting requests returns all of them when its decisions are undone', () => {
+    push('watcher', 3);
+    const batch = open();
+    const before = describeState(replica.state);
+    batch.decide(queue);
+    expect(batch.rollBack()).to.have.length(3);
+    expect([batch.decided.length, describeState(replica.state)]).to.deep.equal([0, before]);
+  });
+});
 
 describe('During an append, the writer', () => {
   let memory: MemoryLedger;
@@ -234,47 +354,6 @@ describe('During an append, the writer', () => {
     turns.end();
     latch.open();
     await Promise.all([first, ...next]);
-  });
-
-  /** A batch that is decided from a queue of these Pods' requests, by identity. */
-  async function batchFrom(pods: readonly (readonly [actor: string, count: number])[], ops = 1_000) {
-    const queue = new RequestQueue();
-    let decisions = 0;
-    const push = (actor: string, name: string): void => {
-      const request = requestFor(allocate(name));
-      const command: typeof request.command = (...args) => ((decisions += 1), request.command?.(...args));
-      const ignore = () => undefined;
-      queue.push({ request: { ...request, command, actor }, resolve: ignore, reject: ignore });
-    };
-    for (const [actor, count] of pods) for (let pod = 0; pod < count; pod++) push(actor, `${count}-${pod}`);
-    const replica = await Replica.load(memory, never);
-    Object.assign(replica, { ledger: { limits: { ops, bytes: 1 << 20 } } });
-    const eventVersion = () => eventVersions.at(-1) as EventVersion;
-    const batch = new OpenBatch({ replica, newId, log: silentLog, eventVersion });
-    return { batch, queue, push, decisions: () => decisions };
-  }
-
-  it('During an append, the writer does not poll the requests that must wait for a later batch', async () => {
-    const { batch, queue } = await batchFrom([
-      ['ipledger://watcher', 40],
-      ['ipledger://agent/node-1', 1],
-    ]);
-    expect([batch.decide(queue), queue.length], 'whether the turn ended first').to.deep.equal([false, 8]);
-  });
-
-  it('During an append, the writer decides no further requests for a batch that is full', async () => {
-    const { batch, queue, push, decisions } = await batchFrom([['ipledger://watcher', 9]], 9);
-    const decide = (): unknown => [batch.decide(queue), batch.decided.length, decisions(), queue.length];
-    expect(decide()).to.deep.equal([false, 4, 5, 5]);
-    push('ipledger://agent/node-1', 'later');
-    expect(decide()).to.deep.equal([false, 4, 5, 6]);
-    const many = await batchFrom([['ipledger://watcher', 130]]);
-    expect([many.batch.decide(many.queue), many.batch.decided.length, many.batch.isFull]).to.deep.equal([
-      false,
-      128,
-      true,
-    ]);
-    expect([many.batch.decide(many.queue), many.decisions()]).to.deep.equal([false, 128]);
   });
 
   it('During an append, the writer takes at most 32 requests of an identity into a batch while others send requests, and the others join that batch', async () => {
