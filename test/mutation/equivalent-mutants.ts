@@ -2,6 +2,7 @@
 import { equivalentControllerMutants } from './equivalent-controller-mutants.ts';
 import { equivalentDomainMutants } from './equivalent-domain-mutants.ts';
 import { equivalentLogMutants } from './equivalent-log-mutants.ts';
+import { equivalentStoreMutants } from './equivalent-store-mutants.ts';
 import { equivalentPodMutants } from './equivalent-pod-mutants.ts';
 import type { Equivalent, Mutant } from './mutants.ts';
 
@@ -9,6 +10,7 @@ export const equivalentMutants: readonly Equivalent[] = [
   ...equivalentDomainMutants,
   ...equivalentControllerMutants,
   ...equivalentLogMutants,
+  ...equivalentStoreMutants,
   ...equivalentPodMutants,
   {
     file: 'ledger/log/reader/replay.ts',

@@ -40,6 +40,25 @@ describe('ClaimRevisions', () => {
     expect([revisions.get(first), revisions.get(second)]).to.deep.equal([0n, 8n]);
   });
 
+  it('ClaimRevisions keeps the revisions of near addresses in each of its pages', () => {
+    const names = ['10.0.0.1', '10.0.1.1', '10.0.1.2', '10.0.1.3'].map((address): Name => ({ subnet: 'lan', address }));
+    const revisions = new ClaimRevisions();
+    for (const [index, name] of names.entries()) revisions.set(name, BigInt(index + 1));
+    for (const name of names.slice(0, 2)) revisions.delete(name);
+    expect(names.map((name) => revisions.get(name))).to.deep.equal([0n, 0n, 3n, 4n]);
+  });
+
+  it('ClaimRevisions takes no more memory for any number of addresses that come and go', () => {
+    const revisions = new ClaimRevisions();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let count = 0; count < 100_000; count++) {
+      const name = { subnet: 'lan', address: `10.${count >> 12}.${(count >> 4) & 255}.${(count & 15) << 4}` };
+      revisions.set(name, 7n);
+      revisions.delete(name);
+    }
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(1 << 20);
+  });
+
   it('ClaimRevisions returns 0n for an address without a key', () => {
     expect(new ClaimRevisions().get({ subnet: 'lan', address: '10.0.0.1' })).to.equal(0n);
   });

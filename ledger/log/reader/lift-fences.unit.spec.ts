@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { addressKey } from '../store/keys.ts';
@@ -158,5 +160,19 @@ describe('The fence of an address', () => {
     await rounds(1, working.replica);
     await submitAll(working.writer, release('a'));
     expect(await started.catchUp(never).catch(String)).to.match(/it ends, to load the ledger again/);
+  });
+
+  it('The fence of an address is checked every five seconds', async () => {
+    const { setTimeout: sleep } = timers;
+    const pauses: number[] = [];
+    Object.assign(timers, { setTimeout: async (ms: number) => (pauses.push(ms) === 2 ? stop.abort() : undefined) });
+    syncBuiltinESMExports();
+    try {
+      await liftFences({ replica: working.replica, log: silentLog }, stop.signal);
+    } finally {
+      Object.assign(timers, { setTimeout: sleep });
+      syncBuiltinESMExports();
+    }
+    expect(pauses).to.deep.equal([5_000, 5_000]);
   });
 });
