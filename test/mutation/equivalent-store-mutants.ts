@@ -1,4 +1,6 @@
-/** Mutants of ledger/log/store that change nothing that a spec could observe, each with the reason. */
+/**
+ * Mutants of ledger/log/store that change nothing that a spec could observe, each with the reason.
+ */
 import type { Equivalent } from './mutants.ts';
 
 export const equivalentStoreMutants: readonly Equivalent[] = [

@@ -42,6 +42,22 @@ describe('createUlidSource', () => {
     }
   });
 
+  it('createUlidSource reads random bytes in bulk, because each read takes microseconds', () => {
+    const { randomBytes } = crypto;
+    let reads = 0;
+    Object.assign(crypto, { randomBytes: (size: number) => (reads++, randomBytes(size)) });
+    syncBuiltinESMExports();
+    try {
+      let now = 0;
+      const newId = createUlidSource(() => ++now);
+      for (let count = 0; count < 1_000; count++) newId();
+    } finally {
+      Object.assign(crypto, { randomBytes });
+      syncBuiltinESMExports();
+    }
+    expect(reads).to.equal(4);
+  });
+
   it('createUlidSource creates ids of thousands of milliseconds, each with another random part', () => {
     let now = 0;
     const newId = createUlidSource(() => ++now);

@@ -1,6 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { addressKey, claimNameOf, logKey, logPrefix, prefixEnd } from './keys.ts';
+import {
+  addressKey,
+  claimNameOf,
+  droppedKey,
+  endedKey,
+  logKey,
+  logPrefix,
+  memberKey,
+  poolKey,
+  prefixEnd,
+  segmentKey,
+  subnetKey,
+} from './keys.ts';
 
 describe('etcd keys', () => {
   it('claimNameOf returns Subnet and address of an address key', () => {
@@ -24,6 +36,29 @@ describe('etcd keys', () => {
       expect(() => claimNameOf(key), key)
         .to.throw(key)
         .with.property('code', 'LEDGER_DAMAGED');
+  });
+
+  it('the keys have the names that the documents list, and numbers of 16 digits', () => {
+    expect([
+      segmentKey(1),
+      endedKey(2),
+      memberKey('a'),
+      droppedKey('lan'),
+      subnetKey('lan'),
+      poolKey('p'),
+    ]).to.deep.equal([
+      '/ipledger/v1/segment/0000000000000001',
+      '/ipledger/v1/ended/0000000000000002',
+      '/ipledger/v1/member/a',
+      '/ipledger/v1/dropped/lan',
+      '/ipledger/v1/subnet/lan',
+      '/ipledger/v1/pool/p',
+    ]);
+  });
+
+  it('claimNameOf names at most 500 characters of a key that another program wrote', () => {
+    const key = `/ipledger/v1/addr/${'x'.repeat(600)}`;
+    expect(() => claimNameOf(key)).to.throw(`${key.slice(0, 500)} is not an address key`);
   });
 
   it('logKey keeps the order of the event numbers', () => {
