@@ -17,6 +17,7 @@ import { AllocationIndex } from '../ledger/allocation-index.ts';
 import {
   podKeyOf,
   podNameOf,
+  withBinding,
   type LedgerEvent,
   type HeldAllocation,
   type AppliedPool,
@@ -228,9 +229,9 @@ export class AllocationView implements LedgerSubscriber {
     return isShortened ? [this.#byDistinctName, this.#byShortName] : [this.#byDistinctName];
   }
 
-  #bind({ seq, node, interface: name, ...bound }: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
-    const allocation = this.#byPod.of(podKeyOf(bound)).find((each) => each.seq === seq);
-    return allocation && this.#put({ ...allocation, node, interface: name });
+  #bind(event: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
+    const allocation = this.#byPod.of(podKeyOf(event)).find(({ seq }) => seq === event.seq);
+    return allocation && this.#put(withBinding(allocation, event));
   }
 }
 

@@ -142,8 +142,8 @@ export function heldAllocation(pod: string, parts: Partial<HeldAllocation> = {})
 }
 
 /** Makes the event that a container of a Pod in namespace default uses an allocation. */
-export function boundEvent(pod: string, seq: number, node = 'node-1'): LedgerEvent {
-  return { kind: 'bound', seq, namespace: 'default', pod, interface: 'net1', node };
+export function boundEvent(pod: string, seq: number, node = 'node-1', name = 'net1'): LedgerEvent {
+  return { kind: 'bound', seq, namespace: 'default', pod, interface: name, node };
 }
 
 /**

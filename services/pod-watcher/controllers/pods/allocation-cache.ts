@@ -10,7 +10,7 @@ import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
-import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
+import { podKeyOf, podNameOf, withBinding, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
@@ -175,6 +175,7 @@ export class AllocationCache implements LedgerSubscriber {
   onEvents(events: readonly LedgerEvent[], seq: number): void {
     for (const event of events) {
       if (event.kind === 'allocated') this.#put(event.allocation);
+      else if (event.kind === 'bound') this.#bind(event);
       else if (event.kind === 'released') {
         const ended = this.#remove(podKeyOf(event), event);
         if (ended) for (const listener of this.#listeners) listener(ended, event);
@@ -200,6 +201,11 @@ export class AllocationCache implements LedgerSubscriber {
     for (const other of replaced) this.#dropMember(pod, other);
     const set = statefulSetOf(allocation);
     if (set !== undefined) addTo(this.#members, set, allocation.pod);
+  }
+
+  #bind(event: Extract<LedgerEvent, { kind: 'bound' }>): void {
+    const allocation = this.#held.of(podKeyOf(event)).find(({ seq }) => seq === event.seq);
+    if (allocation) this.#held.put(withBinding(allocation, event));
   }
 
   #remove(pod: string, { seq, uid }: Pick<HeldAllocation, 'seq' | 'uid'>): HeldAllocation | undefined {
