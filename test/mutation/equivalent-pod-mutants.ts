@@ -223,6 +223,27 @@ const entries: readonly [file: string, text: string, from: string, to: string, w
     '>=',
     'an empty list of addresses is the same as none',
   ],
+  [
+    'pods/pod-allocator.ts',
+    'this.#reportedPlans.delete(key);',
+    'this.#reportedPlans.delete(key);',
+    ';',
+    'the next Pod of the name has another uid, which is compared',
+  ],
+  [
+    'pods/pod-allocator.ts',
+    'this.#cleanedPods.delete(key);',
+    'this.#cleanedPods.delete(key);',
+    ';',
+    'the next Pod of the name has another uid, which is compared',
+  ],
+  [
+    'pods/wait-queue/waiter-index.ts',
+    'one < other ? -1 : one > other ? 1 : 0',
+    '1',
+    '2',
+    'of the result of a comparison only the sign counts',
+  ],
 ];
 
 export const equivalentPodMutants: readonly Equivalent[] = entries.map(([file, text, from, to, why]) => ({

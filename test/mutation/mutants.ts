@@ -79,15 +79,15 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     const at = source.indexOf(String(operator), from);
     if (to !== undefined && at >= 0 && at < (right as Node).start) add(at, at + String(operator).length, to);
   };
-  const visit = (node: Node): void => {
+  const visit = (node: Node, parent?: Node): void => {
     if (/^TS(?!AsExpression|NonNull|Satisfies)/.test(node.type) || node.type === 'ImportDeclaration') return;
-    if (isLogCall(node, text) || isLongTime(node)) return;
-    mutateNode(node, { add, text, swapOperator });
+    if (isLogCall(node, text) || isLogCondition(node, text) || isLongTime(node)) return;
+    if (!isOnlyStatementOfLoop(node, parent)) mutateNode(node, { add, text, swapOperator });
     for (const [field, value] of Object.entries(node)) {
       // A loop that counts the other way does not end, which takes minutes and shows nothing
       if (node.type === 'ForStatement' && field === 'update') continue;
       if (field === 'typeAnnotation' || field === 'typeParameters' || field === 'typeArguments') continue;
-      for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) if (isNode(each)) visit(each);
+      for (const each of Array.isArray(value) ? (value as unknown[]) : [value]) if (isNode(each)) visit(each, node);
     }
   };
   visit(parsers['babel-ts'].parse(source, {} as never) as Node);
@@ -104,6 +104,19 @@ const isNode = (value: unknown): value is Node =>
 function isLogCall(node: Node, text: (node: Node) => string): boolean {
   const call = node.type === 'ExpressionStatement' ? (node['expression'] as Node) : node;
   return /^(Optional)?CallExpression$/.test(call.type) && logMethod.test(text(call['callee'] as Node));
+}
+
+/**
+ * Whether a node is all that a loop does. Without it, the loop does not end, which shows nothing.
+ */
+const isOnlyStatementOfLoop = ({ type }: Node, parent: Node | undefined): boolean =>
+  parent?.type === 'WhileStatement' && type === 'ExpressionStatement';
+
+/**
+ * Whether a node is a condition with nothing but a line of the log, such as `if (a) log.info()`.
+ */
+function isLogCondition({ type, consequent, alternate }: Node, text: (node: Node) => string): boolean {
+  return type === 'IfStatement' && !isNode(alternate) && isLogCall(consequent as Node, text);
 }
 
 /**

@@ -44,10 +44,20 @@ describe('The mutants of a source', () => {
     ]);
   });
 
+  it('The mutants of a source drop no statement that is all that a loop does, which would not end', () => {
+    expect(changedSources('while (a < b) await c(1);')).to.deep.equal([
+      'while (a <= b) await c(1);',
+      'while (a < b) await c(2);',
+    ]);
+    expect(changedSources('while (a) { b(); c(); }')).to.include('while (a) { ; c(); }');
+  });
+
   it('The mutants of a source change no line of the log', () => {
     expect(changedSources('log.info({ seq: seq + 1 }, a);')).to.deep.equal([]);
     expect(changedSources('this.#options.log.warn(a); this.#log.error(b);')).to.deep.equal([]);
     expect(changedSources("log[tries === 0 ? 'info' : 'debug']({ tries: tries + 1 }, b);")).to.deep.equal([]);
+    expect(changedSources('if (!isAborted && a > 0) this.#log.info(b);')).to.deep.equal([]);
+    expect(changedSources('if (a) log.info(b); else c = 1;')).to.include('if (!(a)) log.info(b); else c = 1;');
     expect(changedSources('catalog.info(a);')).to.deep.equal([';']);
     expect(changedSources('f(log);')).to.deep.equal([';']);
   });

@@ -129,4 +129,22 @@ describe('the request of a Pod for its addresses', () => {
     await until(() => allocator.allocated.length === 1);
     expect(allocator.allocated[0]?.attachments?.map(({ ordinal }) => ordinal)).to.deep.equal([2]);
   });
+
+  it('the request of a Pod that has ended leaves nothing for the next Pod of its name: neither its Events nor its IPAMClaims', async () => {
+    const { pods, allocator, podEvents, controller, ipamClaimsOf } = world({ longBackoff: true });
+    allocator.refuse = () => new IpledgerError('SUBNET_FULL', 'full');
+    pods.put(podWithNetwork('a'));
+    controller.start();
+    await until(() => podEvents.length === 1);
+    ipamClaimsOf.clear();
+    const completed = { spec: { restartPolicy: 'Never' }, status: { phase: 'Succeeded' } };
+    pods.put(podWithNetwork('a', completed));
+    await until(() => ipamClaimsOf.has('default/a'));
+    expect([...ipamClaimsOf]).to.deep.equal([['default/a', 0]]);
+    allocator.refuse = undefined;
+    pods.put(podWithNetwork('a', { uid: 'next' }));
+    await until(() => allocator.allocated.length === 2);
+    await waitForIdle();
+    expect(podEvents).to.have.length(1);
+  });
 });

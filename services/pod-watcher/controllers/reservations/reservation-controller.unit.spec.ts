@@ -352,6 +352,7 @@ describe('an object that reserves an address', () => {
     reservations.onEvents([
       { kind: 'released', seq: 7, subnet: 'lan', namespace: 'default', pod: 'b', uid: 'u', addresses: ['fd00::2'] },
     ]);
+    expect(requests, 'without a backoff').to.have.length(3);
     await until(() => patches.some((each) => asRecord(each['spec'])['ipAddress'] === '10.0.0.61,fd00::2'));
   });
 

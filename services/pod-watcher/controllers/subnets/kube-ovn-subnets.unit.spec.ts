@@ -222,4 +222,24 @@ describe('beside Kube-OVN a Subnet in force', () => {
     networks.put({ ...network('other', 'kube-ovn'), resourceVersion: '2' });
     expect(affected).to.deep.equal([true, false, true]);
   });
+
+  it('beside Kube-OVN a Subnet may have the addresses of a Subnet of Kube-OVN only if both broadcast domains are known and differ', () => {
+    const [theirs, networks] = [new FakeInformer<SubnetObject>(), new FakeInformer<NetworkDefinition>()];
+    const kubeOvnSubnets = new KubeOvnSubnets(theirs, networks);
+    theirs.put(kubeOvn('other', 'other.default', available));
+    const unknown = (name: string): NetworkDefinition => ({
+      ...network(name, 'kube-ovn'),
+      config: '{"type":"unknown","ipam":{"type":"kube-ovn"}}',
+    });
+    const isRefused = (ofOwn: NetworkDefinition, ofOther: NetworkDefinition): boolean => {
+      for (const each of [ofOwn, ofOther]) networks.put(each);
+      return kubeOvnSubnets.conflictOf(own()) !== undefined;
+    };
+    const [one, two] = [network('lan', 'ipledger', 'eth1'), network('other', 'kube-ovn', 'eth2')];
+    expect(isRefused(one, two)).to.equal(false);
+    expect(isRefused(one, network('other', 'kube-ovn', 'eth1'))).to.equal(true);
+    expect(isRefused(one, unknown('other'))).to.equal(true);
+    expect(isRefused(unknown('lan'), two)).to.equal(true);
+    expect(isRefused(unknown('lan'), unknown('other'))).to.equal(true);
+  });
 });

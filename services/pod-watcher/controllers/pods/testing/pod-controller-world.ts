@@ -136,6 +136,8 @@ export function createPodControllerWorld(
   const failingMachines = new Set<string>();
   const alarms: (string | undefined)[] = [];
   let removals = 0;
+  /** The number of IPAMClaims that each Pod has requested last. */
+  const ipamClaimsOf = new Map<string, number>();
   /** Nodes that do not exist. */
   const deletedNodes = new Set<string>();
   const subnetCache = new SubnetCache(objects.objects);
@@ -166,7 +168,7 @@ export function createPodControllerWorld(
     allocations,
     budget: new EventBudget(),
     endWaitReason: (pod) => endedWaits.push(pod.name),
-    ipamClaims: { request: () => undefined },
+    ipamClaims: { request: (pod, demands) => void ipamClaimsOf.set(pod, demands.length) },
     recordEvent: (pod, podEvent) => podEvents.push({ pod: pod.name, podEvent }),
     removeAnnotations: (pod, keys) => {
       removals += 1;
@@ -225,6 +227,7 @@ export function createPodControllerWorld(
     endedWaits,
     removedAnnotations,
     removals: () => removals,
+    ipamClaimsOf,
     api,
     apiSets,
     machines,
