@@ -64,6 +64,7 @@ describe('The Event of a Pod that is not served', () => {
       .to.have.length.below(1_024)
       .and.match(/; the Pod waits until one is free$/);
     expect(refusal('SUBNET_FULL', 'r'.repeat(800))).to.contain('r'.repeat(800));
+    expect(refusal('SUBNET_FULL', 'r'.repeat(801))).to.contain('r … r');
   });
 
   it('The Event of a Pod that is not served names the kind that has the addresses of its name, and that of the Pod', () => {

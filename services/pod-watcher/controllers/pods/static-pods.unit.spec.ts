@@ -136,6 +136,25 @@ describe('a static Pod', () => {
     expect(allocator.released).to.deep.equal([]);
   });
 
+  it('the wait for the next mirror of a static Pod begins again when a container ends after the first wait', async () => {
+    const { pods, allocator, controller, sendEvents } = world({ allocations: [held], mirrorGraceMs: 3_600_000 });
+    allocator.bindings = [bindingTo(held)];
+    pods.put(mirror);
+    controller.start();
+    pods.drop(deletedAtOnce);
+    const now = performance.now.bind(performance);
+    try {
+      performance.now = () => now() + 5_400_000;
+      allocator.bindings = [];
+      sendEvents(60, bindingEnded(held));
+      // Longer than the last backoff.
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      expect(allocator.released).to.deep.equal([]);
+    } finally {
+      Reflect.deleteProperty(performance, 'now');
+    }
+  });
+
   it('a static Pod loses its address when its Node is deleted, although no DEL came', async () => {
     const { pods, allocator, controller, deletedNodes } = world({ allocations: [held], mirrorGraceMs: 20 });
     allocator.bindings = [bindingTo(held)];

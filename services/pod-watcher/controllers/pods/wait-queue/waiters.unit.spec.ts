@@ -191,6 +191,15 @@ describe('a waiting Pod after an event', () => {
     expect([woken, waiters.size]).to.deep.equal([['default/stays'], 1]);
   });
 
+  it('a waiting Pod is woken by the release of its MAC, whose address may have no container', async () => {
+    const { waiters, woken } = open({ mac: 'mac:macvlan/02:00:00:00:00:0a', other: 'mac:macvlan/' });
+    waiters.onMacReleased('macvlan', '', ['10.0.0.3']);
+    waiters.onMacReleased('macvlan', '02:00:00:00:00:0A', ['10.0.0.2']);
+    await until(() => woken.length > 0);
+    await gathered();
+    expect(woken).to.deep.equal(['default/mac']);
+  });
+
   it('a waiting Pod is woken by the end of the container that used its MAC, for the 10,000 addresses that were released last', async () => {
     const { waiters, woken } = open({
       first: 'mac:macvlan/first',
