@@ -104,6 +104,13 @@ export const agentBugs: readonly PlantedBug[] = [
     specs: bindings,
   },
   {
+    name: 'a binding file keeps the rest of a longer text',
+    file: 'services/node-agent/bindings/binding-files.ts',
+    from: 'json.padEnd(fstatSync(file).size)',
+    to: 'json',
+    specs: bindings,
+  },
+  {
     name: 'an ADD whose caller has left keeps its binding',
     file: 'services/node-agent/bindings/binding-client.ts',
     from: "return outcome === 'unknown' || (outcome === 'refused' && error.code === 'UNAVAILABLE');",

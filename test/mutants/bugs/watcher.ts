@@ -91,6 +91,13 @@ export const watcherBugs: readonly PlantedBug[] = [
     specs: pods,
   },
   {
+    name: 'the interface of a binding is known only after the next start',
+    file: 'services/pod-watcher/controllers/pods/allocation-cache.ts',
+    from: "      else if (event.kind === 'bound') this.#bind(event);\n",
+    to: '',
+    specs: pods,
+  },
+  {
     name: 'a reply that is older than the events puts back an allocation',
     file: 'services/pod-watcher/controllers/pods/allocation-cache.ts',
     from: 'if (seq > this.#seq) for (const each of allocated)',
