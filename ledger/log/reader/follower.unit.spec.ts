@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
@@ -18,6 +19,8 @@ import {
   release,
   silentLog,
   startWriter,
+  waitUntil,
+  watchAnswers,
   type RunningWriter,
 } from '../testing/running-writer.ts';
 import { sealLines, UnreliableLedger } from '../testing/unreliable-ledger.ts';
@@ -67,6 +70,11 @@ describe('Follower', () => {
     stopping = new AbortController();
     follower = new Follower(replica, silentLog);
     ended = follower.run(stopping.signal).catch((error: unknown) => error);
+    const silent = Promise.withResolvers<never>();
+    silent.promise.catch(() => undefined); // a follower without reads may fail
+    const answering = watchAnswers(silent.reject);
+    const read = follower.readLinearizable.bind(follower);
+    follower.readLinearizable = (...args) => Promise.race([answering(read(...args)), silent.promise]);
   }
 
   it('Follower includes every acknowledged append in a linearizable read', async () => {
@@ -155,6 +163,12 @@ describe('Follower', () => {
     expect((await waiting).answer).to.equal(0);
   });
 
+  it('Follower keeps no listener on the signal of a caller that has its answer', async () => {
+    const caller = new AbortController();
+    await follower.readLinearizable(held('a'), { until: Infinity, signal: caller.signal });
+    expect(getEventListeners(caller.signal, 'abort')).to.deep.equal([]);
+  });
+
   it('Follower sends no read for a caller that has already left', async () => {
     expect(
       await failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: AbortSignal.abort() })),
@@ -173,9 +187,9 @@ describe('Follower', () => {
     expect(follower.readLocal(held('a')).answer).to.equal(1);
     ledger.failingReads = Infinity;
     // The lag grows only while no read of the head succeeds.
-    while (follower.lagMs < 1_000) await waitForRetries();
+    await waitUntil(() => follower.lagMs >= 500, 'a lag');
     ledger.failingReads = 0;
-    while (follower.lagMs > 200) await waitForRetries();
+    await waitUntil(() => follower.lagMs <= 200, 'the end of the lag');
   });
 
   it('Follower rejects a linearizable read while 20,000 reads wait, and answers those', async () => {

@@ -148,12 +148,57 @@ export async function startWriter(ledger: Ledger, more: Partial<WriterOptions> =
     return error;
   });
   const submit = writer.submit.bind(writer);
-  writer.submit = (request) => Promise.race([submit(request), failed.promise]);
+  const isInMemory = ledger instanceof MemoryLedger || ledger instanceof UnreliableLedger;
+  const answering = isInMemory ? watchAnswers(failed.reject) : <Answer>(answer: Promise<Answer>) => answer;
+  writer.submit = (request) => Promise.race([answering(submit(request)), failed.promise]);
   const stop = (): Promise<unknown> => {
     stopping.abort();
     return ended;
   };
   return { replica, writer, stop };
+}
+
+/** The ticks without an answer after which a request is said to be lost. */
+const maxSilentTicks = 2_000;
+
+/**
+ * Calls `onSilence` when none of several answers comes while timers fire {@link maxSilentTicks}
+ * times. What works on a ledger in memory makes its pauses by timers of the same event loop, so
+ * this does not depend on the speed of the machine.
+ */
+export function watchAnswers(onSilence: (error: Error) => void): <Answer>(answer: Promise<Answer>) => Promise<Answer> {
+  let [pending, silentTicks] = [0, 0];
+  let ticking: NodeJS.Timeout | undefined;
+  const tick = (): void => {
+    if (++silentTicks > maxSilentTicks) onSilence(new Error('a request is left without an answer'));
+  };
+  return (answer) => {
+    if (pending++ === 0) ticking = setInterval(tick, 1).unref();
+    silentTicks = 0;
+    const end = (): void => {
+      silentTicks = 0;
+      if (--pending === 0) clearInterval(ticking);
+    };
+    answer.then(end, end);
+    return answer;
+  };
+}
+
+/** The answer of a promise, which must come before timers fire a thousand times. */
+export async function answerOf<Answer>(promise: Promise<Answer>): Promise<Answer> {
+  let hasAnswer = false;
+  const end = (): void => void (hasAnswer = true);
+  promise.then(end, end);
+  await waitUntil(() => hasAnswer, 'the answer');
+  return promise;
+}
+
+/** Waits for a condition, which must hold before timers fire a thousand times. */
+export async function waitUntil(holds: () => boolean, what: string): Promise<void> {
+  for (let ticks = 0; !holds(); ticks++) {
+    if (ticks === 1_000) throw new Error(`${what} did not come before timers fired a thousand times`);
+    await sleep(1);
+  }
 }
 
 /** Starts a writer behind a faulty network. The ledger has both Subnets. */

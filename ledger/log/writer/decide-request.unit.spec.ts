@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import type { Untimed } from '../../domain/testing/given-when-then.ts';
 import { eventVersions, type EventVersion } from '../../domain/events/schema-version.ts';
-import type { IpledgerError } from '../../../lib/errors.ts';
+import { IpledgerError } from '../../../lib/errors.ts';
+import type { Logger } from '../../../lib/process/log.ts';
 import type { DecidedRequest, PendingRequest } from '../pending-request.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
 import { Replica } from '../reader/replica.ts';
@@ -120,5 +121,26 @@ describe('A decided request', () => {
     const decided = alone.decide(requestFor(macvlan)) as DecidedRequest;
     decided.settle();
     expect([alone.failures, failures]).to.deep.equal([['INVALID_REQUEST'], []]);
+  });
+
+  it('A decided request that fails is reported in the log only if that is a bug', async () => {
+    const replica = await Replica.load(new MemoryLedger(), never);
+    const reported: unknown[] = [];
+    const log = Object.create(silentLog, {
+      error: { value: ({ err }: { err: Error }) => reported.push(err) },
+    }) as Logger;
+    const bug = new TypeError('oops');
+    for (const error of [new IpledgerError('UNAVAILABLE', 'the node is unknown yet'), bug]) {
+      const answer = (): never => {
+        throw error;
+      };
+      const queued = {
+        request: { answer, actor: '', signal: never },
+        resolve: () => undefined,
+        reject: () => undefined,
+      };
+      decideRequest(new BatchBuilder(replica), queued, { replica, newId, eventVersion: () => 1, log });
+    }
+    expect(reported).to.deep.equal([bug]);
   });
 });

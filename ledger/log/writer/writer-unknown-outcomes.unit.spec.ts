@@ -1,4 +1,6 @@
+import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeState } from '../../domain/testing/describe-state.ts';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
@@ -8,6 +10,9 @@ import { addressKey } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import {
+  answerOf,
+  newId,
+  silentLog,
   waitForRetries,
   requestFor,
   bind,
@@ -27,6 +32,7 @@ import {
   unbind,
   type RunningWriter,
 } from '../testing/running-writer.ts';
+import { Writer } from './writer.ts';
 import { type Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
 
 describe('An append of unknown outcome', () => {
@@ -165,6 +171,44 @@ describe('An append of unknown outcome', () => {
       performance.now = clock;
       Math.random = random;
     }
+  });
+
+  it('An append of unknown outcome is repeated after the pause that its place in a row of failures has', async () => {
+    await working.stop();
+    working = await startWriter(ledger, { replica: working.replica, retry: { firstMs: 4, maxMs: 16 } });
+    const { setTimeout: sleep } = timers;
+    const random = Math.random.bind(Math);
+    const pausesMs: number[] = [];
+    Math.random = () => 1;
+    const record = (ms: number, ...rest: unknown[]): unknown => {
+      if (ms > 0) pausesMs.push(ms);
+      return Reflect.apply(sleep, timers, [ms, ...rest]);
+    };
+    Object.assign(timers, { setTimeout: record });
+    syncBuiltinESMExports();
+    try {
+      const { lostRequest } = ledger;
+      ledger.faults.push(lostRequest, lostRequest, lostRequest, lostRequest);
+      await submit(allocate('a'));
+      expect(pausesMs).to.deep.equal([4, 8, 16, 16]);
+    } finally {
+      Object.assign(timers, { setTimeout: sleep });
+      syncBuiltinESMExports();
+      Math.random = random;
+    }
+  });
+
+  it('An append of unknown outcome is repeated by a writer with the default pauses', async () => {
+    await working.stop();
+    const { replica } = working;
+    const writer = new Writer({ replica, newId, term: undefined, eventVersion: () => 1, log: silentLog });
+    const stopping = new AbortController();
+    const ended = writer.run(stopping.signal);
+    ledger.faults.push(ledger.lostRequest);
+    const answered = writer.submit(requestFor(allocate('a')));
+    expect((await answerOf(Promise.race([answered, ended])))?.answer.events).to.equal(1);
+    stopping.abort();
+    await ended;
   });
 
   it('a request is reported as not executed if etcd refused each of its appends, but not if one may still happen', async () => {

@@ -70,11 +70,23 @@ describe('The writer', () => {
     await submitAll(reporting.writer, createLedger(), macvlan, macvlan);
     await reporting.stop();
     const passedMs = performance.now() - beganAt;
+    expect(reporting.writer.attemptedBatches, 'the repeated Subnet writes nothing').to.equal(3);
     expect(appends.map(({ outcome, events }) => [outcome, events])).to.deep.equal([
       ['appended', 1],
       ['appended', 1],
     ]);
     for (const { ms } of appends) expect(ms).to.be.within(0, passedMs);
+  });
+
+  it('The writer writes the first requests of its term in one transaction', async () => {
+    const appends: AppendStats[] = [];
+    const first = await startWriter(new MemoryLedger(), { onAppend: (append) => appends.push(append) });
+    const now = performance.now.bind(performance);
+    performance.now = () => 0; // no turn is over, on any machine
+    const all = [createLedger(), macvlan, small].map((command) => first.writer.submit(requestFor(command)));
+    await Promise.all(all).finally(() => (performance.now = now));
+    await first.stop();
+    expect(appends.map(({ events }) => events)).to.deep.equal([3]);
   });
 
   it('The writer makes no pause after a batch that succeeded', async () => {
@@ -339,9 +351,11 @@ describe('The writer', () => {
     const clock = new LedgerClock({ wall: () => times.shift() ?? 2_002, monotonic: () => 0 });
     const other = new MemoryLedger();
     const { writer, stop } = await startWriter(other, { replica: await Replica.load(other, never, clock) });
+    const now = performance.now.bind(performance);
+    performance.now = () => 0; // no turn is over, so all are in a batch, on any machine
     await Promise.all(
       [createLedger(), macvlan, small, allocate('a')].map((command) => writer.submit(requestFor(command))),
-    );
+    ).finally(() => (performance.now = now));
     await stop();
     const log = await logOf(other);
     expect(log.map(({ sequenced }) => sequenced.at)).to.deep.equal([5_000, 9_000, 9_000, 9_000]);
