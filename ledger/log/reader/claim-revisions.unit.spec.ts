@@ -59,6 +59,14 @@ describe('ClaimRevisions', () => {
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(1 << 20);
   });
 
+  it('ClaimRevisions takes memory in proportion to its addresses', () => {
+    const revisions = new ClaimRevisions();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let count = 0; count < 6_000; count++)
+      revisions.set({ subnet: 'lan', address: `10.0.${count >> 8}.${count & 255}` }, 7n);
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(2 << 20);
+  });
+
   it('ClaimRevisions returns 0n for an address without a key', () => {
     expect(new ClaimRevisions().get({ subnet: 'lan', address: '10.0.0.1' })).to.equal(0n);
   });

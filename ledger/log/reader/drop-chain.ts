@@ -33,12 +33,10 @@ export class DropChain {
    * ledger.
    */
   async lastBefore(seq: Seq): Promise<Seq> {
-    for (;;) {
-      const found = this.#found.find((each) => each < seq);
-      if (found !== undefined) return found;
-      if (this.#next.length === 0) return 0;
-      await this.#readNext();
-    }
+    const found = this.#found.find((each) => each < seq);
+    if (found !== undefined || this.#next.length === 0) return found ?? 0;
+    await this.#readNext();
+    return this.lastBefore(seq);
   }
 
   async #readNext(): Promise<void> {

@@ -152,18 +152,45 @@ describe('fold', () => {
     const others = (async () => {
       for (; !done.signal.aborted; turns++) await setImmediate();
     })();
-    // Each read of the clock advances it by a millisecond.
+    const appliedIn = new Map<number, number>();
+    const onCommand = (): void => void appliedIn.set(turns, (appliedIn.get(turns) ?? 0) + 1);
+    // Each read of the clock advances it by a millisecond, and a turn has three of them.
     const now = performance.now.bind(performance);
     let ms = 0;
     performance.now = () => ms++;
     try {
-      await fold(onePage, initialStateAtHead(), 'end', options);
+      await fold(onePage, initialStateAtHead(), 'end', { signal: never, onCommand });
     } finally {
       performance.now = now;
     }
     done.abort();
     await others;
-    expect(turns).to.be.at.least(100);
+    expect(Math.max(...appliedIn.values())).to.equal(3);
+  });
+
+  it('fold ends between two events of a page when its signal is aborted', async () => {
+    const leaving = new AbortController();
+    const now = performance.now.bind(performance);
+    let ms = 0;
+    performance.now = () => ms++;
+    let commands = 0;
+    const onCommand = (): void => void (++commands === 1 && leaving.abort());
+    const onePage = new MemoryLedger(ledger.limits, 10_000);
+    for (const { envelope, text } of log) onePage.put(logKey(envelope.seq), text);
+    const folding = fold(onePage, initialStateAtHead(), 'end', { signal: leaving.signal, onCommand });
+    const error = await failureOf(folding).finally(() => (performance.now = now));
+    expect(error).to.have.property('name', 'AbortError');
+    expect(commands).to.equal(2);
+  });
+
+  it('applyCommand leaves the state as it was when the second event of a command does not follow the chain', () => {
+    const at = initialStateAtHead();
+    let { head } = at;
+    for (const event of prefix(3)) head = applyCommand({ ...at, head }, [event]);
+    const [first, second] = log.slice(3, 5) as [StoredEvent, StoredEvent];
+    const forged = { ...second, envelope: { ...second.envelope, prev: 'of another event' } };
+    expect(() => applyCommand({ ...at, head }, [first, forged])).to.throw('event 5');
+    expect(describeState(at.state)).to.deep.equal(describeFold(prefix(3)));
   });
 
   it('fold ends when its signal is aborted', async () => {

@@ -138,6 +138,12 @@ describe('scanReverse', () => {
     expect([scannedFrom, hasMore]).to.deep.equal([42_951, true]);
   });
 
+  it('scanReverse begins no other step when one has just the requested number of events', async () => {
+    const { events, scannedFrom, hasMore } = await search(44_950, { maxEvents: 2 });
+    expect(events.map(({ envelope }) => envelope.seq)).to.deep.equal([44_901, 44_801]);
+    expect([scannedFrom, hasMore]).to.deep.equal([44_751, true]);
+  });
+
   it('scanReverse reads the first event of the log, also if it is alone on its page', async () => {
     const { events, scannedFrom, hasMore } = await search(2_001);
     expect(events.at(-1)?.envelope.seq).to.equal(1);
@@ -280,6 +286,13 @@ describe('scanReverse', () => {
     }
     log.floor = 1;
     expect(await lastSeqBefore({ ledger, segments: [] }, 0, count, never)).to.equal(0);
+  });
+
+  it('lastSeqBefore returns the last event before the first segment for a time before it, when earlier segments were dropped', async () => {
+    log.floor = 10_001;
+    const [since, until] = [10_001, 20_000].map((seq) => new Date(seq * 1_000).toISOString()) as [string, string];
+    const kept: Segment = { from: 10_001, to: 20_000, since, until, hash: '', manifest: '', archive: '', seq: 20_001 };
+    expect(await lastSeqBefore({ ledger, segments: [kept] }, 5_000_000, count, never)).to.equal(10_000);
   });
 
   it('lastSeqBefore reads at most one segment, because segments have the times of their first and last events', async () => {
