@@ -254,4 +254,18 @@ export const equivalentLogMutants: readonly Equivalent[] = [
     to: '2',
     why: 'each page sets the count before the loop adds it',
   },
+  {
+    file: 'ledger/log/reader/replay.ts',
+    text: 'claims: (this.#written.claims ?? 0) + claims.length',
+    from: '0',
+    to: '1',
+    why: 'claims are written only while the number is set; the default is for the compiler',
+  },
+  {
+    file: 'ledger/log/reader/replay.ts',
+    text: 'await setImmediate(); // the transaction is only sent',
+    from: 'await setImmediate();',
+    to: ';',
+    why: 'the transaction is sent later, while the next one is prepared, and its result is the same',
+  },
 ];

@@ -228,4 +228,25 @@ export const equivalentStoreMutants: readonly Equivalent[] = [
     to: 'reader.headerRevision(bytes.length)',
     why: 'each header of etcd has a revision; the default is for the compiler',
   },
+  {
+    file: 'ledger/log/store/head-watch.ts',
+    text: '() => resolve(), { once: true }',
+    from: 'true',
+    to: 'false',
+    why: 'a signal is aborted once',
+  },
+  {
+    file: 'ledger/log/store/range-reader.ts',
+    text: 'if (nextMessage) await setImmediate();',
+    from: 'await setImmediate();',
+    to: ';',
+    why: 'the next page is requested later, and the result is the same',
+  },
+  {
+    file: 'ledger/log/store/range-reader.ts',
+    text: 'if (nextMessage) await setImmediate();',
+    from: 'nextMessage',
+    to: '!(nextMessage)',
+    why: 'the next page is requested later, and the result is the same',
+  },
 ];
