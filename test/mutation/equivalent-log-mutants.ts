@@ -268,4 +268,11 @@ export const equivalentLogMutants: readonly Equivalent[] = [
     to: ';',
     why: 'the transaction is sent later, while the next one is prepared, and its result is the same',
   },
+  {
+    file: 'ledger/log/reader/follower.ts',
+    text: "signal.addEventListener('abort', expire, { once: true });",
+    from: 'true',
+    to: 'false',
+    why: 'a signal is aborted once',
+  },
 ];

@@ -163,10 +163,14 @@ describe('Follower', () => {
     expect((await waiting).answer).to.equal(0);
   });
 
-  it('Follower keeps no listener on the signal of a caller that has its answer', async () => {
+  it('Follower keeps no listener on the signal of a caller that has its answer or a failure', async () => {
     const caller = new AbortController();
     await follower.readLinearizable(held('a'), { until: Infinity, signal: caller.signal });
     expect(getEventListeners(caller.signal, 'abort')).to.deep.equal([]);
+    ledger.failingReads = Infinity;
+    await failureOf(follower.readLinearizable(held('a'), { until: 0, signal: caller.signal }));
+    expect(getEventListeners(caller.signal, 'abort')).to.deep.equal([]);
+    ledger.failingReads = 0;
   });
 
   it('Follower sends no read for a caller that has already left', async () => {

@@ -75,7 +75,9 @@ describe('watchKey', () => {
     await turns();
   };
 
-  /** Starts to watch, and returns a function that reads whether it has yielded since the last call. */
+  /**
+   * Starts to watch, and returns a function that reads whether it has yielded since the last call.
+   */
   async function start() {
     let yields = 0;
     const changes = watchKey(client, '/key', stopping.signal)[Symbol.asyncIterator]();
@@ -158,10 +160,10 @@ describe('watchKey', () => {
   });
 
   it('watchKey closes its watch when its consumer stops', async () => {
-    for await (const _ of watchKey(client, '/key', stopping.signal)) {
-      await turns();
-      break;
-    }
+    const changes = watchKey(client, '/key', stopping.signal)[Symbol.asyncIterator]();
+    await changes.next();
+    await turns();
+    await changes.return?.();
     await turns();
     expect([watches.length, watches[0]?.isCancelled, milliseconds()]).to.deep.equal([1, true, []]);
   });

@@ -37,7 +37,7 @@ describe('The writer during an append', () => {
   /** Allocates, and notes when that is decided. */
   const noted = (pod: string): PendingRequest<Answer> => {
     const request = requestFor(allocate(pod), never);
-    return { ...request, command: (...at) => (decided.add(pod), request.command?.(...at)) as never };
+    return { ...request, command: (...at) => (decided.add(pod), request.command?.(...at)) };
   };
   const submit = (pod: string) => working.writer.submit(noted(pod));
   const holdAppend = (): void =>
@@ -115,7 +115,7 @@ describe('The writer during an append', () => {
     ledger.faults.push(ledger.lostReply);
     let decisions = 0;
     const request = requestFor(allocate('a'), never);
-    const command: typeof request.command = (...at) => (decisions++, request.command?.(...at)) as never;
+    const command: typeof request.command = (...at) => (decisions++, request.command?.(...at));
     expect((await working.writer.submit({ ...request, command })).answer.events).to.equal(1);
     await submit('b');
     expect(decisions).to.equal(1);
