@@ -249,4 +249,11 @@ export const equivalentStoreMutants: readonly Equivalent[] = [
     to: '!(nextMessage)',
     why: 'the next page is requested later, and the result is the same',
   },
+  {
+    file: 'ledger/log/store/probe-members.ts',
+    text: "signal.addEventListener('abort', cancel, { once: true });",
+    from: 'true',
+    to: 'false',
+    why: 'a signal is aborted once',
+  },
 ];

@@ -8,6 +8,7 @@ import { headKey, logKey } from '../store/keys.ts';
 import { MemoryLedger } from '../testing/memory-ledger.ts';
 import { Replica } from './replica.ts';
 import {
+  answerOf,
   countTurns,
   waitForRetries,
   submitAll,
@@ -187,7 +188,7 @@ describe('Follower', () => {
     watchesHead = true;
     begin();
     await submitAll(writing.writer, allocate('a'));
-    await replica.untilReached(writing.replica.head.seq, never);
+    await answerOf(replica.untilReached(writing.replica.head.seq, never));
     expect(follower.readLocal(held('a')).answer).to.equal(1);
     ledger.failingReads = Infinity;
     // The lag grows only while no read of the head succeeds.
