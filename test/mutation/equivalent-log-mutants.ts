@@ -275,4 +275,11 @@ export const equivalentLogMutants: readonly Equivalent[] = [
     to: 'false',
     why: 'a signal is aborted once',
   },
+  {
+    file: 'ledger/log/writer/writer.ts',
+    text: 'const { settle, readMs = 0 }',
+    from: '0',
+    to: '1',
+    why: 'it is the time of a refusal, which only ends the turn one refusal earlier',
+  },
 ];

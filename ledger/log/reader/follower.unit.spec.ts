@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { allocate } from '../../domain/testing/event-fixtures.ts';
 import { Refused } from '../../domain/commands/refusal.ts';
@@ -122,6 +123,46 @@ describe('Follower', () => {
     expect(new Set(answeredIn.map(({ answer }) => answer)).size).to.equal(3);
   });
 
+  it('Follower reckons with an answer that takes as long to send as to read', async () => {
+    const now = performance.now.bind(performance);
+    for (const [ms, turnsOfThree] of [
+      [6, 3],
+      [1, 1],
+    ] as const) {
+      performance.now = () => 1_000;
+      const turns = countTurns();
+      const read = (): number => (turns.spend(ms), turns.spend(0));
+      const answeredIn = await Promise.all(
+        [0, 1, 2].map(() => follower.readLinearizable(read, withoutDeadline)),
+      ).finally(() => {
+        turns.end();
+        performance.now = now;
+      });
+      expect(new Set(answeredIn.map(({ answer }) => answer)).size).to.equal(turnsOfThree);
+    }
+  });
+
+  it('Follower rejects a read at its deadline, not only after it', async () => {
+    const now = performance.now.bind(performance);
+    performance.now = () => 500;
+    ledger.failingReads = Infinity;
+    const late = failureOf(follower.readLinearizable(held('a'), { until: 500, signal: never }));
+    expect(await late.finally(() => (performance.now = now))).to.have.property('code', 'UNAVAILABLE');
+    ledger.failingReads = 0;
+  });
+
+  it('Follower reads the head no more after a failure when no caller waits for it', async () => {
+    ledger.failingReads = Infinity;
+    const caller = new AbortController();
+    const left = failureOf(follower.readLinearizable(held('a'), { until: Infinity, signal: caller.signal }));
+    await waitForRetries();
+    caller.abort();
+    await left;
+    await sleep(300); // longer than the pause after a failure
+    expect(heads).to.equal(1);
+    ledger.failingReads = 0;
+  });
+
   it('Follower answers a local read without a read of etcd', async () => {
     await submitAll(writing.writer, allocate('a'));
     expect(follower.readLocal(held('a'))).to.deep.equal({ answer: 0, head: replica.head });
@@ -202,11 +243,10 @@ describe('Follower', () => {
     ledger.readable = reading.opened;
     const read = () => follower.readLinearizable(held('a'), withoutDeadline);
     const waiting = Array.from({ length: 20_000 }, read);
-    expect(await failureOf(read())).to.deep.include({
+    expect(await answerOf(failureOf(read())).finally(reading.open)).to.deep.include({
       code: 'OVERLOADED',
       message: '20000 requests are already waiting: try again later',
     });
-    reading.open();
     expect(await Promise.all(waiting)).to.have.length(20_000);
     expect((await read()).answer).to.equal(0);
   });

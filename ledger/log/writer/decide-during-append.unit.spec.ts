@@ -89,9 +89,9 @@ describe('The writer during an append', () => {
     const next = submit('b');
     await turns();
     latch.open();
-    expect((await answerOf(first)).answer.events).to.equal(1);
+    const { answer } = await answerOf(first).finally(second.open);
+    expect(answer.events).to.equal(1);
     expect(ledger.faults, 'the next append was sent').to.have.length(0);
-    second.open();
     await next;
   });
 
@@ -101,11 +101,14 @@ describe('The writer during an append', () => {
     await turns();
     const counted = countTurns();
     const answeredIn: number[] = [];
-    const query = { answer: () => counted.spend(20), actor: '', signal: never };
+    let decisions = 0;
+    const answer = (): number => (decisions++, counted.spend(20));
+    const query = { answer, actor: '', signal: never };
     const queries = [0, 1, 2].map(() =>
       working.writer.submit(query).then(() => void answeredIn.push(counted.spend(0))),
     );
     await turns();
+    expect(decisions).to.equal(3);
     latch.open();
     await Promise.all([first, ...queries]).finally(counted.end);
     expect(new Set(answeredIn).size).to.equal(3);

@@ -383,7 +383,11 @@ describe('A failed append', () => {
     performance.now = () => 0; // no turn is over, so all are in a batch, on any machine
     try {
       const [tried, attempted] = [ledger.tried.length, working.writer.attemptedBatches];
-      ledger.faults.push(rejected, ledger.lostRequest);
+      // Long enough to decide the next request during the append
+      ledger.faults.push(rejected, async (...append) => {
+        for (let turns = 0; turns < 5; turns++) await turn();
+        return ledger.lostRequest(...append);
+      });
       await Promise.all(['a', 'b', 'c'].map((pod) => submit(allocate(pod))));
       expect(ledger.tried.slice(tried).map(({ events }) => events.length)).to.deep.equal([3, 1, 1, 1, 1]);
       expect(working.writer.attemptedBatches - attempted).to.equal(5);
