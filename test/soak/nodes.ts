@@ -13,6 +13,7 @@ import { expectConsistency } from '../e2e/support/consistency.ts';
 import { cacheFolder } from '../harness/paths.ts';
 import { formatDuration, printProgress } from '../harness/progress.ts';
 import { probeNodeSupport } from '../harness/node/node-support.ts';
+import type { Server } from '../harness/processes/server.ts';
 import { openRun } from '../harness/run.ts';
 import { expectNodesMatchLedger } from '../node/node-consistency.ts';
 import { startNodeEnvironment } from '../node/node-environment.ts';
@@ -39,6 +40,8 @@ const startedAt = performance.now();
 const elapsedMs = (): number => performance.now() - startedAt;
 const note = (what: string): void => printProgress(`${formatDuration(elapsedMs())}: ${what}`);
 const samples: Sample[] = [];
+/** The programs that `startAgain` starts. */
+const starting = new Set<Server>();
 const run = openRun();
 try {
   const environment = await startNodeEnvironment(run);
@@ -48,6 +51,8 @@ try {
   note('the workloads run');
   let turn = 0;
   const sampling = setInterval(() => {
+    startAgain(stack.scheduler);
+    startAgain(stack.cluster.controllerManager);
     for (const { name, pid, isAlive } of [stack.allocator, stack.watcher, a.agent, b.agent]) {
       const read = isAlive ? readProcess(pid) : undefined;
       for (const [quantity, value] of Object.entries(read ?? {}))
@@ -83,6 +88,20 @@ try {
   if (leaks > 0 || leftovers.length > 0) process.exitCode = 1;
 } finally {
   await run.end();
+}
+
+/**
+ * Starts a program of Kubernetes that ended by itself, as a kubelet does: after a kill of the API
+ * server kube-scheduler may find that its cache is wrong, and ends.
+ */
+function startAgain(program: Server | undefined): void {
+  if (!program || program.isAlive || starting.has(program)) return;
+  starting.add(program);
+  note(`${program.name} ended by itself, and is started again`);
+  void program
+    .start()
+    .catch((error: unknown) => note(String(error)))
+    .finally(() => starting.delete(program));
 }
 
 function record(sample: Sample): void {
