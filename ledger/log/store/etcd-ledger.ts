@@ -172,7 +172,6 @@ export class EtcdLedger implements Ledger, SealedLog, FreezeStore, RestoreEviden
     const [begin, end] = [toBytes(logPrefix), toBytes(logKey(parseLogStart(text)))];
     // Reads the keys as bytes. Another program's key may not be UTF-8.
     const sealed = { key: begin, range_end: end, limit: pruneBatchSize, keys_only: true };
-    signal.throwIfAborted();
     const { kvs, more } = await callEtcd('read', this.#client.kv.range(sealed), signal);
     const last = kvs.at(-1);
     if (!last) return false;
