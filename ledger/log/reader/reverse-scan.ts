@@ -182,7 +182,10 @@ export async function lastSeqBefore(
   return lastThat(first, end, async (seq) => (await timeOf(ledger, seq, signal)) < at);
 }
 
-/** Searches for the last number up to `last` for which `holds`; `first` if there is none. */
+/**
+ * Searches for the last number up to `last` for which `holds`, by steps that halve; `first` if
+ * there is none. An empty range has no step, as it has no logarithm.
+ */
 async function lastThat(first: Seq, last: Seq, holds: (seq: Seq) => boolean | Promise<boolean>): Promise<Seq> {
   let found = first;
   for (let step = 2 ** Math.floor(Math.log2(last - first)); step >= 1; step /= 2)

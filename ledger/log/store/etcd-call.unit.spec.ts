@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { EtcdInvalidAuthTokenError, type Etcd3, GRPCUnavailableError } from 'etcd3';
-import { join } from 'node:path';
-import protobuf from 'protobufjs';
+import { etcdMessage } from '../testing/etcd-messages.ts';
+import { fakeEtcd, type UnaryCall } from '../testing/fake-etcd.ts';
 import { callKv, callTransaction, type KvCall } from './etcd-call.ts';
 
 describe('callKv', () => {
@@ -57,11 +57,7 @@ describe('callKv', () => {
 });
 
 describe('callTransaction', () => {
-  // The protobuf definition of etcd, which the client package contains.
-  const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
-  const root = new protobuf.Root();
-  root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
-  const txnResponse = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.TxnResponse');
+  const txnResponse = etcdMessage('TxnResponse');
   const encoded = (message: object): Buffer =>
     Buffer.from(txnResponse.encode(txnResponse.fromObject(message)).finish());
 
@@ -70,37 +66,18 @@ describe('callTransaction', () => {
     readonly message: Buffer;
     readonly deadline: number;
   }
-  type UnaryCall = [
-    path: string,
-    serialize: (bytes: Buffer) => Buffer,
-    deserialize: (bytes: Buffer) => unknown,
-    message: Buffer,
-    metadata: unknown,
-    options: { readonly deadline: number },
-    onReply: (error: Error | null, reply?: unknown) => void,
-  ];
 
   /** Sends a transaction to an etcd that replies with these bytes, or with an error. */
   async function send(reply: Buffer | undefined, error: Error | null = null) {
     const sent: Sent[] = [];
-    const makeUnaryRequest = (...call: unknown[]): void => {
-      const [path, serialize, deserialize, message, , { deadline }, onReply] = call as UnaryCall;
+    const answer = (...[path, serialize, deserialize, message, , { deadline }, onReply]: UnaryCall): void => {
       sent.push({ path, message: serialize(message), deadline: deadline - Date.now() });
       onReply(error, reply && deserialize(reply));
     };
     const responseDeserialize = (bytes: Buffer): unknown => txnResponse.toObject(txnResponse.decode(bytes));
-    const service = class {
-      static readonly service = { Txn: { responseDeserialize } };
-      readonly makeUnaryRequest = makeUnaryRequest;
-    };
-    const pool = {
-      hosts: ['one'],
-      shuffledHosts: () => ['one'].values(),
-      withConnection: async (_name: string, run: (connection: object) => unknown) =>
-        run({ client: new service(), metadata: {} }),
-    };
+    const etcd = fakeEtcd({ Txn: { responseDeserialize } }, answer);
     const request = Buffer.from('request');
-    const call = callTransaction({ pool } as unknown as Etcd3, request).catch((thrown: unknown) => thrown);
+    const call = callTransaction(etcd, request).catch((thrown: unknown) => thrown);
     const outcome: unknown = await Promise.race([call, turn('no outcome')]);
     return { outcome, sent };
   }

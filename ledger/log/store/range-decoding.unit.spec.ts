@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import protobuf from 'protobufjs';
-import { join } from 'node:path';
 import { IpledgerError } from '../../../lib/errors.ts';
+import { etcdMessage } from '../testing/etcd-messages.ts';
 import { decodeRangeReply } from './range-decoding.ts';
-
-const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
 
 /** Keys with any bytes, because another program can write them. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('ä'.repeat(100)));
@@ -29,10 +26,7 @@ const reply = fc.record(
 );
 
 describe('decodeRangeReply', () => {
-  // The protobuf definition of etcd, which the client package contains.
-  const root = new protobuf.Root();
-  root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
-  const rangeResponse = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.RangeResponse');
+  const rangeResponse = etcdMessage('RangeResponse');
   const encoded = (message: object): Buffer =>
     Buffer.from(rangeResponse.encode(rangeResponse.fromObject(message)).finish());
 

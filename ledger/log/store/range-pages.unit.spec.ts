@@ -166,7 +166,7 @@ describe('Reading a range in pages', () => {
   });
 
   it('Reading a range in pages returns each key exactly once, for keys that share half of a character', () => {
-    // In UTF-16 these characters have the same first half. etcd compares keys by their UTF-8 bytes.
+    // These characters have the same first half in UTF-16. etcd compares keys by their UTF-8 bytes.
     const keys = ['😀', '😁', '😂', '😃', '😄', '😅', '😆', '😇', '😈'].map(
       (character) => `${keyPrefix}addr/${character}`,
     );

@@ -1,17 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Etcd3, IRangeRequest } from 'etcd3';
-import protobuf from 'protobufjs';
-import { join } from 'node:path';
+import { etcdMessage } from '../testing/etcd-messages.ts';
+import { fakeEtcd, type UnaryCall } from '../testing/fake-etcd.ts';
 import { failureOf, never } from '../testing/running-writer.ts';
 import { addressPrefix, headKey, keyPrefix, logKey, logPrefix, logStartKey, prefixEnd } from './keys.ts';
 import { RangeReader } from './range-reader.ts';
 import { logStartText } from './stored-values.ts';
 
-const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
-const root = new protobuf.Root();
-root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
-const rangeResponse = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.RangeResponse');
+const rangeResponse = etcdMessage('RangeResponse');
 
 interface Requested {
   readonly from: string;
@@ -19,16 +16,6 @@ interface Requested {
   readonly limit: number;
   readonly revision: number;
 }
-
-type UnaryCall = [
-  path: string,
-  serialize: unknown,
-  deserialize: (bytes: Buffer) => unknown,
-  message: Buffer,
-  metadata: unknown,
-  options: unknown,
-  onReply: (error: Error | null, reply?: unknown) => void,
-];
 
 /** An etcd with these keys, whose revision grows with each request. */
 class FakeEtcd {
@@ -49,8 +36,7 @@ class FakeEtcd {
 
   get client(): Etcd3 {
     const requestSerialize = (request: IRangeRequest): Buffer => Buffer.from(JSON.stringify(request));
-    const makeUnaryRequest = (...call: unknown[]): void => {
-      const [, , deserialize, bytes, , , onReply] = call as UnaryCall;
+    return fakeEtcd({ Range: { requestSerialize } }, (...[, , deserialize, bytes, , , onReply]: UnaryCall) => {
       const {
         key,
         range_end: end = '',
@@ -64,18 +50,7 @@ class FakeEtcd {
       const error = this.fault(request);
       if (error) onReply(error);
       else onReply(null, deserialize(this.#reply(request)));
-    };
-    const service = class {
-      static readonly service = { Range: { requestSerialize } };
-      readonly makeUnaryRequest = makeUnaryRequest;
-    };
-    const pool = {
-      hosts: ['one'],
-      shuffledHosts: () => ['one'].values(),
-      withConnection: async (_name: string, run: (connection: object) => unknown) =>
-        run({ client: new service(), metadata: {} }),
-    };
-    return { pool } as unknown as Etcd3;
+    });
   }
 
   #reply({ from, end, limit }: Requested): Buffer {

@@ -1,15 +1,9 @@
 import { expect } from 'chai';
-import protobuf from 'protobufjs';
-import { join } from 'node:path';
+import { etcdMessage } from '../testing/etcd-messages.ts';
 import { encodeTransaction, type Transaction } from './txn-encoding.ts';
 
-const packageFolder = join(import.meta.dirname, '../../../node_modules/etcd3/proto');
-
 describe('encodeTransaction', () => {
-  // The protobuf definition of etcd, which the client package contains.
-  const root = new protobuf.Root();
-  root.resolvePath = (_origin, target) => join(packageFolder, target.split('/').at(-1) ?? '');
-  const txnRequest = root.loadSync('rpc.proto', { keepCase: true }).lookupType('etcdserverpb.TxnRequest');
+  const txnRequest = etcdMessage('TxnRequest');
   const decoded = (transaction: Transaction): unknown =>
     txnRequest.toObject(txnRequest.decode(encodeTransaction(transaction)), {
       enums: String,

@@ -39,6 +39,16 @@ export class UnreliableLedger implements Ledger {
     this.#ledger = ledger;
   }
 
+  /** Holds the next append until `open` is called. Then the append has this outcome. */
+  holdAppend(fault: Fault = (append) => append()): { readonly open: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.faults.push(async (append, batch) => {
+      await promise;
+      return fault(append, batch);
+    });
+    return { open: resolve };
+  }
+
   /** The request never arrives. */
   readonly lostRequest: Fault = () => Promise.resolve(unknown);
 

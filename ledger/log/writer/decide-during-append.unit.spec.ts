@@ -6,7 +6,6 @@ import {
   type Answer,
   answerOf,
   countTurns,
-  createLatch,
   never,
   requestFor,
   type RunningWriter,
@@ -21,15 +20,15 @@ describe('The writer during an append', () => {
   let ledger: UnreliableLedger;
   let working: RunningWriter;
   let decided: Set<string>;
-  let latch: ReturnType<typeof createLatch>;
+  let held: ReturnType<UnreliableLedger['holdAppend']> | undefined;
   beforeEach(async () => {
     ({ ledger, working } = await startUnreliableWriter());
     decided = new Set();
-    latch = createLatch();
+    held = undefined;
     performance.now = () => 0; // no turn is over, on any machine
   });
   afterEach(async () => {
-    latch.open();
+    held?.open();
     performance.now = now;
     await working.stop();
   });
@@ -40,17 +39,12 @@ describe('The writer during an append', () => {
     return { ...request, command: (...at) => (decided.add(pod), request.command?.(...at)) };
   };
   const submit = (pod: string) => working.writer.submit(noted(pod));
-  const holdAppend = (): void =>
-    void ledger.faults.push(async (append) => {
-      await latch.opened;
-      return append();
-    });
   const turns = async (): Promise<void> => {
     for (let count = 0; count < 20; count++) await turn();
   };
 
   it('The writer during an append decides the requests that arrive, and those that its transaction had no room for', async () => {
-    holdAppend();
+    held = ledger.holdAppend();
     const pods = Array.from({ length: 70 }, (_, index) => `p${index}`);
     const answers = pods.map(submit);
     await turns();
@@ -59,7 +53,7 @@ describe('The writer during an append', () => {
     answers.push(submit('late'));
     await turns();
     expect([...decided]).to.deep.equal([...pods, 'late']);
-    latch.open();
+    held.open();
     await Promise.all(answers);
   });
 
@@ -78,17 +72,13 @@ describe('The writer during an append', () => {
   });
 
   it('The writer during an append answers the requests of the append before it', async () => {
-    holdAppend();
+    held = ledger.holdAppend();
     const first = submit('a');
     await turns();
-    const second = createLatch();
-    ledger.faults.push(async (append) => {
-      await second.opened;
-      return append();
-    });
+    const second = ledger.holdAppend();
     const next = submit('b');
     await turns();
-    latch.open();
+    held.open();
     const { answer } = await answerOf(first).finally(second.open);
     expect(answer.events).to.equal(1);
     expect(ledger.faults, 'the next append was sent').to.have.length(0);
@@ -96,7 +86,7 @@ describe('The writer during an append', () => {
   });
 
   it('The writer during an append decides queries whose answers take long, and returns each of them in a turn of its own', async () => {
-    holdAppend();
+    held = ledger.holdAppend();
     const first = submit('a');
     await turns();
     const counted = countTurns();
@@ -109,7 +99,7 @@ describe('The writer during an append', () => {
     );
     await turns();
     expect(decisions).to.equal(3);
-    latch.open();
+    held.open();
     await Promise.all([first, ...queries]).finally(counted.end);
     expect(new Set(answeredIn).size).to.equal(3);
   });

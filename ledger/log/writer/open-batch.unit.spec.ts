@@ -10,7 +10,6 @@ import {
   type Answer,
   bind,
   countTurns,
-  createLatch,
   describeFold,
   failureOf,
   logOf,
@@ -27,7 +26,7 @@ import {
   type RunningWriter,
 } from '../testing/running-writer.ts';
 import { type EventVersion, eventVersions } from '../../domain/events/schema-version.ts';
-import type { Fault, UnreliableLedger } from '../testing/unreliable-ledger.ts';
+import type { UnreliableLedger } from '../testing/unreliable-ledger.ts';
 import { Replica } from '../reader/replica.ts';
 import { OpenBatch } from './open-batch.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -190,18 +189,8 @@ describe('During an append, the writer', () => {
     return { request: { ...request, command }, decidedAt };
   }
 
-  /** Holds the next append until the latch is opened. Then the append has this outcome. */
-  function holdAppend(fault: Fault = (append) => append()): { open(): void } {
-    const latch = createLatch();
-    ledger.faults.push(async (append, batch) => {
-      await latch.opened;
-      return fault(append, batch);
-    });
-    return latch;
-  }
-
   it('During an append, the writer decides the requests that arrive, and sends them when the append is committed', async () => {
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const before = ledger.tried.length;
     const first = submit(allocate('a'));
     await turn();
@@ -216,7 +205,7 @@ describe('During an append, the writer', () => {
   });
 
   it('During an append, the writer writes a claim again with the revision of the append', async () => {
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const all = [submit(allocate('a'))];
     await turn();
     all.push(submit(bind('a')), submit(release('a')));
@@ -231,7 +220,7 @@ describe('During an append, the writer', () => {
   });
 
   it('During an append, the writer answers a request that was decided during an append only after its own append is committed', async () => {
-    const [one, other] = [holdAppend(), holdAppend()];
+    const [one, other] = [ledger.holdAppend(), ledger.holdAppend()];
     const answered: string[] = [];
     const all = [submit(allocate('a')).then(() => answered.push('a'))];
     await turn();
@@ -247,7 +236,7 @@ describe('During an append, the writer', () => {
 
   for (const fault of ['lostRequest', 'lostReply', 'late'] as const)
     it(`During an append, the writer undoes the decisions when the append fails (${fault}), and makes them again`, async () => {
-      const latch = holdAppend(ledger[fault]);
+      const latch = ledger.holdAppend(ledger[fault]);
       const all = [submit(allocate('a'))];
       await turn();
       all.push(submit(allocate('b')), submit(bind('a')), submit(allocate('c')));
@@ -267,7 +256,7 @@ describe('During an append, the writer', () => {
 
   it('During an append, the writer records a repeated refusal only once', async () => {
     for (const pod of ['a', 'b', 'c']) await submit(allocate(pod, smallAttachment));
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const refusals = [failureOf(submit(allocate('d', smallAttachment)))];
     await turn();
     refusals.push(failureOf(submit(allocate('d', smallAttachment))));
@@ -278,7 +267,7 @@ describe('During an append, the writer', () => {
   });
 
   it('During an append, the writer drops the decision for a caller that leaves, and decides the others again', async () => {
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const leaving = new AbortController();
     const first = submit(allocate('a'));
     await turn();
@@ -298,7 +287,7 @@ describe('During an append, the writer', () => {
     ['100 ms pass', { wallMs: 0, elapsedMs: 200 }, Infinity],
   ] as const)
     it(`During an append, the writer decides again when ${what} before the append is committed`, async () => {
-      const latch = holdAppend();
+      const latch = ledger.holdAppend();
       const first = submit(allocate('a'));
       await turn();
       const { request, decidedAt } = validFor(requestFor(allocate('b')), validMs);
@@ -323,7 +312,7 @@ describe('During an append, the writer', () => {
     });
 
   it('During an append, the writer decides a request without a deadline once, if less than 100 ms pass', async () => {
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const first = submit(allocate('a'));
     await turn();
     let decisions = 0;
@@ -339,7 +328,7 @@ describe('During an append, the writer', () => {
   });
 
   it('During an append, the writer continues in a later turn with the requests that one turn has no time for', async () => {
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const first = submit(allocate('a'));
     await turn();
     const turns = countTurns();
@@ -360,7 +349,7 @@ describe('During an append, the writer', () => {
     const from = (actor: string, name: string) =>
       working.writer.submit({ ...requestFor(allocate(name)), actor: `ipledger://${actor}` });
     const sizesOf = async (send: () => Promise<unknown>[]): Promise<number[]> => {
-      const latch = holdAppend();
+      const latch = ledger.holdAppend();
       const before = ledger.tried.length;
       const first = from('watcher', `first-${before}`);
       await turn();
@@ -387,7 +376,7 @@ describe('During an append, the writer', () => {
   });
 
   it('During an append, the writer rejects requests that it has not sent with NOT_WRITER when it stops', async () => {
-    const latch = holdAppend();
+    const latch = ledger.holdAppend();
     const first = submit(allocate('a'));
     await turn();
     const next = failureOf(submit(allocate('b')));

@@ -11,7 +11,6 @@ import {
   waitForRetries,
   requestFor,
   failureOf,
-  createLatch,
   never,
   startUnreliableWriter,
   startWriter,
@@ -36,11 +35,7 @@ describe('The writer at its limits', () => {
   const submit = (...args: Parameters<typeof requestFor>) => working.writer.submit(requestFor(...args));
 
   it('The writer at its limits rejects requests when 20,000 are waiting', async () => {
-    const latch = createLatch();
-    ledger.faults.push(async (append) => {
-      await latch.opened;
-      return append();
-    });
+    const latch = ledger.holdAppend();
     const first = submit(allocate('a'));
     await waitForRetries();
     const query = { answer: () => 0, actor: '', signal: never };
@@ -55,11 +50,7 @@ describe('The writer at its limits', () => {
   });
 
   it('The writer at its limits rejects queued and new requests with NOT_WRITER, and with UNAVAILABLE if they may have been written', async () => {
-    const latch = createLatch();
-    ledger.faults.push(async () => {
-      await latch.opened;
-      return { kind: 'unknown', reason: 'connection lost' };
-    });
+    const latch = ledger.holdAppend(ledger.lostRequest);
     const inFlight = failureOf(submit(allocate('a')));
     await waitForRetries();
     const waiting = failureOf(submit(allocate('b')));
@@ -76,11 +67,7 @@ describe('The writer at its limits', () => {
   });
 
   it('The writer at its limits answers a proven request when it is stopped, and rejects those that were decided during its append', async () => {
-    const latch = createLatch();
-    ledger.faults.push(async (append) => {
-      await latch.opened;
-      return append();
-    });
+    const latch = ledger.holdAppend();
     const inFlight = submit(allocate('a'));
     while (ledger.faults.length > 0) await turn();
     const decided = [failureOf(submit(allocate('b'))), failureOf(submit(allocate('c')))];
@@ -95,11 +82,7 @@ describe('The writer at its limits', () => {
   });
 
   it('The writer at its limits answers a proven request also if the caller of the next one has left during the append', async () => {
-    const latch = createLatch();
-    ledger.faults.push(async (append) => {
-      await latch.opened;
-      return append();
-    });
+    const latch = ledger.holdAppend();
     const inFlight = submit(allocate('a'));
     while (ledger.faults.length > 0) await turn();
     const leaving = new AbortController();

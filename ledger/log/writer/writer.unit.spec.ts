@@ -169,11 +169,7 @@ describe('The writer', () => {
 
   it('The writer answers no request before its transaction is committed: new, repeated or refused', async () => {
     await submit(allocate('held', { candidates: [['172.17.0.100']] }));
-    const latch = createLatch();
-    ledger.faults.push(async (append) => {
-      await latch.opened;
-      return append();
-    });
+    const latch = ledger.holdAppend();
     const answered: string[] = [];
     const note = (what: string) => (): void => void answered.push(what);
     const all = [

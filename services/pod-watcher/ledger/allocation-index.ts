@@ -1,7 +1,7 @@
 /** Allocations by a name that follows from each of them, such as the name of its Pod. */
 import { type NamespacedName, NamespacedMap } from '../namespaced-map.ts';
 import { keyOf } from '../../../lib/kubernetes/client/informer.ts';
-import type { HeldAllocation } from './ledger-events.ts';
+import { type HeldAllocation, type LedgerEvent, podKeyOf } from './ledger-events.ts';
 
 export class AllocationIndex {
   readonly #nameOf: (allocation: HeldAllocation) => NamespacedName;
@@ -25,6 +25,15 @@ export class AllocationIndex {
   /** Returns the allocations of a name, oldest first. */
   of(key: string): readonly HeldAllocation[] {
     return asList(this.#allocations.get(key));
+  }
+
+  /**
+   * Returns the allocation of a binding with its interface and Node; undefined if the index, which
+   * is by Pod, does not have it.
+   */
+  bound(event: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
+    const allocation = this.of(podKeyOf(event)).find(({ seq }) => seq === event.seq);
+    return allocation && { ...allocation, interface: event.interface, node: event.node };
   }
 
   /** Adds an allocation, or replaces the allocation with its seq. */

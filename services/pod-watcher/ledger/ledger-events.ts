@@ -275,12 +275,6 @@ export interface HeldAllocation {
   readonly isStatic: boolean;
 }
 
-/** Returns the allocation with the interface and Node of a binding. */
-export const withBinding = (
-  allocation: HeldAllocation,
-  { interface: name, node }: Pick<HeldAllocation, 'interface' | 'node'>,
-): HeldAllocation => ({ ...allocation, interface: name, node });
-
 type PodOfAllocation = Pick<HeldAllocation, 'namespace' | 'pod'>;
 
 /** Returns the name of an allocation's Pod. */

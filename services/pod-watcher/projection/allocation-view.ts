@@ -17,7 +17,6 @@ import { AllocationIndex } from '../ledger/allocation-index.ts';
 import {
   podKeyOf,
   podNameOf,
-  withBinding,
   type LedgerEvent,
   type HeldAllocation,
   type AppliedPool,
@@ -230,8 +229,8 @@ export class AllocationView implements LedgerSubscriber {
   }
 
   #bind(event: Extract<LedgerEvent, { kind: 'bound' }>): HeldAllocation | undefined {
-    const allocation = this.#byPod.of(podKeyOf(event)).find(({ seq }) => seq === event.seq);
-    return allocation && this.#put(withBinding(allocation, event));
+    const bound = this.#byPod.bound(event);
+    return bound && this.#put(bound);
   }
 }
 

@@ -12,12 +12,12 @@ describe('ObjectController', () => {
   beforeEach(() => (stop = new AbortController()));
   afterEach(() => stop.abort());
 
-  /** Starts a controller whose writes fail, and returns the lines of the log when it has tried. */
-  async function logOfFailedWrite(error: ApiError): Promise<string[]> {
-    const lines: string[] = [];
-    const objects = new FakeInformer<SubnetObject>();
-    let writes = 0;
-    const controller = new ObjectController<SubnetObject>({
+  /** Makes a controller that accepts each object and writes nothing, except for `parts`. */
+  const controllerOf = (
+    objects: FakeInformer<SubnetObject>,
+    parts: Partial<ConstructorParameters<typeof ObjectController<SubnetObject>>[0]>,
+  ): ObjectController<SubnetObject> =>
+    new ObjectController<SubnetObject>({
       objects,
       apply: () => Promise.resolve({}),
       isApplied: () => true,
@@ -26,14 +26,25 @@ describe('ObjectController', () => {
       appliedNames: () => [],
       onVerdict: () => undefined,
       reasons: subnetReasons,
+      write: () => Promise.resolve(),
+      writeStatus: () => Promise.resolve(),
+      recordEvent: () => undefined,
+      log: pino({ level: 'silent' }),
+      signal: stop.signal,
+      ...parts,
+    });
+
+  /** Starts a controller whose writes fail, and returns the lines of the log when it has tried. */
+  async function logOfFailedWrite(error: ApiError): Promise<string[]> {
+    const lines: string[] = [];
+    const objects = new FakeInformer<SubnetObject>();
+    let writes = 0;
+    const controller = controllerOf(objects, {
       write: () => {
         writes += 1;
         return Promise.reject(error);
       },
-      writeStatus: () => Promise.resolve(),
-      recordEvent: () => undefined,
       log: pino({ level: 'info', base: null }, { write: (line) => void lines.push(line) }),
-      signal: stop.signal,
     });
     objects.put(subnetNamed('lan'));
     await controller.start();
@@ -44,24 +55,13 @@ describe('ObjectController', () => {
   it('ObjectController does not show the verdict about a deleted object on a new object of its name', async () => {
     const objects = new FakeInformer<SubnetObject>();
     const shown: unknown[] = [];
-    const controller = new ObjectController<SubnetObject>({
-      objects,
+    const controller = controllerOf(objects, {
       apply: ({ uid }) => {
         if (uid === 'new') return Promise.resolve({});
         objects.put(subnetNamed('lan', {}, { uid: 'new' }));
         return Promise.reject(new IpledgerError('SUBNET_INVALID', 'the old spec'));
       },
-      isApplied: () => true,
-      differences: () => ({}),
-      retire: () => Promise.resolve(),
-      appliedNames: () => [],
-      onVerdict: () => undefined,
-      reasons: subnetReasons,
-      write: () => Promise.resolve(),
       writeStatus: (_object, { conditions }) => Promise.resolve(void shown.push(conditions)),
-      recordEvent: () => undefined,
-      log: pino({ level: 'silent' }),
-      signal: stop.signal,
     });
     objects.put(subnetNamed('lan', {}, { uid: 'old' }));
     await controller.start();
@@ -73,23 +73,14 @@ describe('ObjectController', () => {
     const objects = new FakeInformer<SubnetObject>();
     const [events, conditions, writes] = [new Array<string>(), new Array<object>(), new Array<object>()];
     let tries = 0;
-    const controller = new ObjectController<SubnetObject>({
-      objects,
-      apply: () => Promise.resolve({}),
-      isApplied: () => true,
-      differences: () => ({}),
+    const controller = controllerOf(objects, {
       retire: () => {
         tries += 1;
         return tries === 1 ? Promise.reject(new IpledgerError('UNAVAILABLE', 'connection lost')) : Promise.resolve();
       },
-      appliedNames: () => [],
-      onVerdict: () => undefined,
-      reasons: subnetReasons,
       write: (_object, body) => Promise.resolve(void writes.push(body)),
       writeStatus: (_object, body) => Promise.resolve(void conditions.push(body)),
       recordEvent: (_object, { message }) => void events.push(message),
-      log: pino({ level: 'silent' }),
-      signal: stop.signal,
     });
     const deletionTimestamp = '2026-11-17T14:05:00Z';
     objects.put(subnetNamed('lan', {}, { deletionTimestamp, finalizers: ['ipledger.io/ledger'] }));
@@ -102,20 +93,8 @@ describe('ObjectController', () => {
   it('ObjectController applies at most four objects at the same time', async () => {
     const objects = new FakeInformer<SubnetObject>();
     const answers: (() => void)[] = [];
-    const controller = new ObjectController<SubnetObject>({
-      objects,
+    const controller = controllerOf(objects, {
       apply: () => new Promise((resolve) => answers.push(() => resolve({}))),
-      isApplied: () => true,
-      differences: () => ({}),
-      retire: () => Promise.resolve(),
-      appliedNames: () => [],
-      onVerdict: () => undefined,
-      reasons: subnetReasons,
-      write: () => Promise.resolve(),
-      writeStatus: () => Promise.resolve(),
-      recordEvent: () => undefined,
-      log: pino({ level: 'silent' }),
-      signal: stop.signal,
     });
     for (let index = 0; index < 7; index++) objects.put(subnetNamed(`s${index}`));
     const started = controller.start();

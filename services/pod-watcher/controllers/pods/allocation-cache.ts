@@ -10,7 +10,7 @@ import { addTo, removeFrom } from '../../../../lib/maps.ts';
 import type { Owner } from '../../../../proto/generated/ipledger.ts';
 import { keyOf } from '../../../../lib/kubernetes/client/informer.ts';
 import { AllocationIndex } from '../../ledger/allocation-index.ts';
-import { podKeyOf, podNameOf, withBinding, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
+import { podKeyOf, podNameOf, type LedgerEvent, type HeldAllocation } from '../../ledger/ledger-events.ts';
 import { namespaceOf } from '../../namespaced-map.ts';
 import type { LedgerSubscriber, LedgerSnapshot } from '../../ledger/ledger-subscriber.ts';
 
@@ -204,8 +204,8 @@ export class AllocationCache implements LedgerSubscriber {
   }
 
   #bind(event: Extract<LedgerEvent, { kind: 'bound' }>): void {
-    const allocation = this.#held.of(podKeyOf(event)).find(({ seq }) => seq === event.seq);
-    if (allocation) this.#held.put(withBinding(allocation, event));
+    const bound = this.#held.bound(event);
+    if (bound) this.#held.put(bound);
   }
 
   #remove(pod: string, { seq, uid }: Pick<HeldAllocation, 'seq' | 'uid'>): HeldAllocation | undefined {
